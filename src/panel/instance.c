@@ -1,0 +1,172 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "panel.h"
+
+#define KEY_NAME      "master.key"
+#define DATABASE_NAME "hythe.db"
+#define ADMIN_READERS 2
+#define OP_ARENA_MAX  ((size_t)1024 * 1024)
+
+bool instance_path(const struct instance *instance, const char *name,
+		   char out[static DATA_PATH_MAX])
+{
+	return (size_t)snprintf(out, DATA_PATH_MAX, "%s/%s", instance->dir, name) < DATA_PATH_MAX;
+}
+
+static bool is_there(const struct instance *instance, const char *name)
+{
+	char path[DATA_PATH_MAX];
+	struct stat st;
+
+	return instance_path(instance, name, path) && lstat(path, &st) == 0;
+}
+
+static enum res set_dir(struct instance *instance, const char *dir, struct problem *problem)
+{
+	if ((size_t)snprintf(instance->dir, sizeof instance->dir, "%s", dir) < sizeof instance->dir)
+		return RES_OK;
+	return problem_set(problem, RES_INVALID, "bad_flag", "data-dir", "--data-dir is too long");
+}
+
+enum res instance_look(const char *dir, struct instance_found *found, struct problem *problem)
+{
+	struct instance instance = {0};
+	enum res res;
+
+	if ((res = set_dir(&instance, dir, problem)) != RES_OK)
+		return res;
+	found->key = is_there(&instance, KEY_NAME);
+	found->database = is_there(&instance, DATABASE_NAME);
+	return RES_OK;
+}
+
+static enum res make_dir(const char *dir, struct problem *problem)
+{
+	struct stat st;
+
+	if (mkdir(dir, 0700) == 0)
+		return RES_OK;
+	if (errno != EEXIST)
+		return problem_set(problem, RES_IO, "data_dir", "data-dir",
+				   "--data-dir: %.120s cannot be made: %s", dir, strerror(errno));
+	if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
+		return problem_set(problem, RES_INVALID, "data_dir", "data-dir",
+				   "--data-dir: %.120s is no directory", dir);
+	if (st.st_uid != geteuid())
+		return problem_set(problem, RES_INVALID, "data_dir", "data-dir",
+				   "--data-dir: %.120s belongs to another user; run as that user "
+				   "or name another "
+				   "directory",
+				   dir);
+	/* What others may read in it is not theirs to read. */
+	if ((st.st_mode & 077) && chmod(dir, 0700) != 0)
+		return problem_set(problem, RES_IO, "data_dir", "data-dir",
+				   "--data-dir: %.120s: %s", dir, strerror(errno));
+	return RES_OK;
+}
+
+/* Key and database belong together; one without the other is never mended by making a new one. */
+static enum res check_pair(const char *dir, enum instance_mode mode,
+			   const struct instance_found *found, struct problem *problem)
+{
+	if (found->database && !found->key)
+		return problem_set(
+			problem, RES_CONFLICT, "key_missing", NULL,
+			"%.80s holds a database but not its %s. Put the key back from your backup; "
+			"without "
+			"it links and credentials cannot be read. To begin anew, move %s away.",
+			dir, KEY_NAME, DATABASE_NAME);
+	if (mode == INSTANCE_USE && !found->database)
+		return problem_set(
+			problem, RES_NOT_FOUND, "not_set_up", NULL,
+			"no panel is set up in %.120s; run `hythe setup --data-dir %.60s` first",
+			dir, dir);
+	return RES_OK;
+}
+
+static enum res open_store(struct instance *instance, unsigned public_readers,
+			   struct problem *problem)
+{
+	char path[DATA_PATH_MAX];
+	struct store_config config = {
+		.path = path,
+		.public_readers = public_readers,
+		.admin_readers = ADMIN_READERS,
+		.clock = &clock_system,
+	};
+
+	instance_path(instance, DATABASE_NAME, path);
+	return store_open(&config, &instance->store, problem);
+}
+
+enum res instance_open(struct instance *instance, const char *dir, enum instance_mode mode,
+		       unsigned public_readers, struct problem *problem)
+{
+	bool create = mode == INSTANCE_CREATE;
+	struct instance_found found;
+	char key[DATA_PATH_MAX];
+	enum res res;
+
+	memset(instance, 0, sizeof *instance);
+	if ((res = set_dir(instance, dir, problem)) != RES_OK)
+		return res;
+	if (create && (res = make_dir(dir, problem)) != RES_OK)
+		return res;
+	if ((res = instance_look(dir, &found, problem)) != RES_OK)
+		return res;
+	if ((res = check_pair(dir, mode, &found, problem)) != RES_OK)
+		return res;
+	instance_path(instance, KEY_NAME, key);
+	/* The store first: its lock keeps a second process from touching anything. */
+	if ((res = open_store(instance, public_readers, problem)) != RES_OK)
+		goto out;
+	if ((res = vault_open(key, create && !found.key, &instance->vault, problem)) != RES_OK)
+		goto out;
+	if ((res = vault_check(instance->store, instance->vault, create, problem)) != RES_OK)
+		goto out;
+	res = settings_box_new(instance->store, &instance->settings, problem);
+	instance->ops = (struct ops){instance->store, instance->vault, instance->settings};
+out:
+	if (res != RES_OK) {
+		problem_set(problem, res, "data_dir", NULL, "%.120s cannot be opened: %s", dir,
+			    res_text(res));
+		instance_close(instance);
+	}
+	return res;
+}
+
+void instance_close(struct instance *instance)
+{
+	store_close(instance->store);
+	settings_box_free(instance->settings);
+	vault_free(instance->vault);
+	instance->store = NULL;
+	instance->settings = NULL;
+	instance->vault = NULL;
+}
+
+enum res instance_run(struct instance *instance, enum actor_kind kind, op_fn fn, void *arg,
+		      struct problem *problem)
+{
+	struct actor actor = {.kind = kind, .rights = RIGHTS_ALL, .role = ROLE_OWNER};
+	struct op_call call = {
+		.actor = &actor,
+		.source = kind == ACTOR_TIMER ? STORE_FROM_TIMER : STORE_FROM_ADMIN,
+		.status = 200,
+	};
+	struct op_outcome outcome;
+	struct problem unused = {0};
+	struct arena arena;
+	enum res res;
+
+	snprintf(actor.public_id.text, sizeof actor.public_id.text, "%s",
+		 kind == ACTOR_TIMER ? "timer" : "control");
+	arena_init(&arena, OP_ARENA_MAX);
+	res = op_run(&instance->ops, &call, fn, arg, &arena, &outcome, problem ? problem : &unused);
+	arena_free(&arena);
+	return res;
+}
