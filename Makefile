@@ -14,7 +14,7 @@ PACKAGES := sqlite3 libmicrohttpd gnutls libcrypto libargon2 zlib
 WARN     := -Wall -Wextra -Wshadow -Wimplicit-fallthrough -Wvla -Wconversion -Wstrict-prototypes \
             -Wmissing-prototypes -Wformat=2 -Wwrite-strings -Wcast-qual -Wpointer-arith -Wundef \
             $(if $(WERROR),-Werror)
-HARDEN   := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection -fPIE
+HARDEN   := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fPIE
 
 flags_release := -O2 -g $(HARDEN)
 link_release  := -pie -Wl,-z,relro,-z,now
@@ -74,6 +74,10 @@ $(O)/fuzz/%: tests/fuzz/%.c $(O)/libhythe.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(O)/libhythe.a $(LIBS)
 
+$(O)/bench/%: bench/%.c $(O)/libhythe.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $< $(O)/libhythe.a $(LIBS)
+
 # --- Tests -------------------------------------------------------------------------------------------
 .PHONY: tests unit fuzzers replay
 tests: $(TESTS)
@@ -89,10 +93,10 @@ replay: fuzzers
 .PHONY: check asan tsan fuzz bench check-source
 check: deps-check
 	@tests/run.sh
-asan: deps
+asan: deps-check
 	@$(MAKE) --no-print-directory FLAVOUR=asan unit build/asan/hythe
 	@HYTHE=build/asan/hythe python3 tests/api/run.py --quick
-tsan: deps
+tsan: deps-check
 	@$(MAKE) --no-print-directory FLAVOUR=tsan CC=clang unit
 # FUZZ_S seconds a target, from its kept inputs on; what is found stays in build/fuzz/found.
 FUZZ_S ?= 60
@@ -101,7 +105,7 @@ fuzz: deps-check
 	@tests/fuzz.sh build/fuzz $(FUZZ_S)
 check-source:
 	@python3 tests/source.py
-bench: deps-bench all
+bench: deps-bench all $(O)/bench/user_list
 	@python3 bench/run.py $(BENCH)
 
 # --- What Debian 12 has to bring ---------------------------------------------------------------------

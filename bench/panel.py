@@ -59,19 +59,20 @@ class Panel:
                         "--public-url", f"http://127.0.0.1:{self.port}"],
                        check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
-    def start(self, wait=True):
-        """Seconds from fork to the first answer on the public listener."""
+    def start(self, path="/", want=b""):
+        """Seconds from fork to the first answer on the public listener (to `path`, with `want` in its first line)."""
         log = open(os.path.join(self.data, "..", "panel.log"), "ab")
         begun = time.perf_counter()
         self.process = subprocess.Popen(
             self.wrap + [HYTHE, "serve", "--data-dir", self.data, "--listen", f"127.0.0.1:{self.port}"],
             stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         log.close()
-        while wait:
+        while True:
             try:
                 with socket.create_connection(("127.0.0.1", self.port), 1) as s:
-                    s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-                    if s.recv(16):
+                    s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+                    answer = s.recv(16)
+                    if answer and want in answer:
                         break
             except OSError:
                 pass

@@ -103,9 +103,10 @@ server {{ listen 127.0.0.1:{port}; root {root}; }} }}
     return process, port
 
 
-def load(url, seconds=4, connections=16):
+def load(url, seconds=4, connections=16, script=None):
     """wrk with keep-alive: requests done, and how many were not 2xx."""
-    out = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", url], check=True,
+    out = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"] +
+                         (["-s", script] if script else []) + [url], check=True,
                          capture_output=True, text=True).stdout
     done = int(re.search(r"(\d+) requests in", out).group(1))
     other = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
@@ -113,14 +114,39 @@ def load(url, seconds=4, connections=16):
     return done, int(other.group(1)) if other else 0, p99.group(1) if p99 else "?"
 
 
-def cpu_per_request(pid, url):
+def cpu_per_request(pid, url, script=None):
     """Microseconds of the server's CPU per request; nginx's workers are counted with their master."""
     pids = [pid] + [int(p) for p in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True,
                                                    text=True).stdout.split()]
-    load(url, 1)
+    load(url, 1, script=script)
     before = sum(cpu_s(p) for p in pids)
-    done, other, p99 = load(url)
+    done, other, p99 = load(url, script=script)
     return (sum(cpu_s(p) for p in pids) - before) / done * 1e6, done, other, p99
+
+
+DISTINCT = 20000  # links fetched in turn: far more than the render cache holds
+
+
+def one_after_another(work, api, link):
+    """A wrk script that asks for each user's link in turn."""
+    prefix = "/" + link.split("/")[3] + "/"
+    tokens, cursor = [], ""
+    while len(tokens) < DISTINCT:
+        page = api("GET", f"/users?limit=500{cursor}")
+        tokens += [user["link"].rsplit("/", 1)[1] for user in page["items"]]
+        if not page.get("next_cursor"):
+            break
+        cursor = "&cursor=" + page["next_cursor"]
+    paths = os.path.join(work, "paths")
+    with open(paths, "w") as f:
+        f.write("\n".join(prefix + token for token in tokens))
+    script = os.path.join(work, "links.lua")
+    with open(script, "w") as f:
+        f.write(f"""local paths, i = {{}}, 0
+for line in io.lines("{paths}") do paths[#paths + 1] = line end
+request = function() i = i % #paths + 1; return wrk.format("GET", paths[i]) end
+""")
+    return script
 
 
 def bench_start(work, _):
@@ -135,11 +161,12 @@ def bench_start(work, _):
     bare.wait()
     panel.stop()
     times = []
+    path = "/" + link.split("/", 3)[3]
     for _ in range(11):
-        times.append(panel.start())
+        times.append(panel.start(path, b" 200 "))
         panel.stop()
     ours = statistics.median(times)
-    say("cold start, 200 users", f"{ours * 1e3:.1f} ms to the first answer; {ours / bare_s:.1f} x a bare libmicrohttpd")
+    say("cold start, 200 users", f"{ours * 1e3:.1f} ms to the first 200 of a link; {ours / bare_s:.1f} x a bare libmicrohttpd")
 
 
 def bench_memory(work, args):
@@ -162,8 +189,9 @@ def bench_link(work, _):
     panel.start()
     api = panel.api()
     no_limits(api)
-    add_users(api, serve_something(api, 5), 10)
+    add_users(api, serve_something(api, 5), DISTINCT)
     link = link_of(api)
+    script = one_after_another(work, api, link)
     bare, bare_port, _ = bare_server(work, link)
     nginx, nginx_port = nginx_server(work, link)
     try:
@@ -176,6 +204,9 @@ def bench_link(work, _):
             other = cpu_per_request(nginx.pid, f"http://127.0.0.1:{nginx_port}/x")
             say("nginx, the same bytes", f"{other[0]:.2f} us CPU a request ({other[1]} requests); "
                 f"the cached link is {ours[0] / other[0]:.2f} x nginx")
+        fresh = cpu_per_request(panel.process.pid, link, script)
+        say("uncached link", f"{fresh[0]:.2f} us CPU a request ({fresh[1]} requests over {DISTINCT} links, "
+            f"{fresh[2]} not 200, p99 {fresh[3]}): {fresh[0] / base[0]:.2f} x bare")
         say("memory under that load", f"{panel.private_mib():.2f} MiB private")
         missing = cpu_per_request(panel.process.pid, f"http://127.0.0.1:{panel.port}/nothing/here")
         say("unknown path (404)", f"{missing[0]:.2f} us CPU a request: {missing[0] / base[0]:.2f} x bare")
@@ -260,13 +291,30 @@ def bench_instructions(work, _):
     say("user change", f"{instructions(panel, lambda i: api('PATCH', '/users/' + users[i], {'note': f'n{i}'}), 50):,.0f}"
         " instructions")
     api("PATCH", "/settings", {"network_burst": 1, "network_per_s": 1})
+    client.close()  # it was idle for too long
     client.request("GET", "/x")
     client.getresponse().read()
     say("refused subscription", f"{instructions(panel, lambda i: get(links[0], 429), 200):,.0f} instructions")
     panel.stop()
 
 
-BENCHES = {"start": bench_start, "memory": bench_memory, "link": bench_link, "users": bench_users,
+def bench_list(work, args):
+    """Pages of the users' list: every sort, direction and filter, processor time of one page each."""
+    program = os.path.join(ROOT, "build", "release", "bench", "user_list")
+    if not os.path.exists(program):
+        say("list pages", "not measured: `make bench` builds build/release/bench/user_list")
+        return
+    done = subprocess.run([program, str(args.users), work], capture_output=True, text=True)
+    pages = sorted((int(m[2]), m[1]) for m in
+                   re.finditer(r"^(.+?)\s+first\s+\d+ us, then\s+(\d+) us", done.stdout, re.M))
+    over = sum(us > 20000 for us, _ in pages)
+    say(f"list pages, {args.users} users", f"{len(pages)} kinds with total: median {pages[len(pages) // 2][0] / 1e3:.1f} ms, "
+        f"slowest {pages[-1][0] / 1e3:.1f} ms ({pages[-1][1].strip()}), {over} over 20 ms")
+    overview = re.search(r"overview: (\d+) us", done.stdout)
+    say("overview", f"{int(overview[1]) / 1e3:.1f} ms when computed anew")
+
+
+BENCHES = {"start": bench_start, "memory": bench_memory, "link": bench_link, "users": bench_users, "list": bench_list,
            "instructions": bench_instructions}
 
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "auth.h"
+#include "auth_internal.h"
 #include "handlers.h"
 #include "hythe/store/user_list.h"
 #include "hythe/util/hash.h"
@@ -21,13 +21,12 @@
 #include "routes.h"
 
 #define SETUP_PREFIX     "/setup/"
-#define UNKNOWN_BODY_MAX ((size_t)64 << 10) /* read through, so that a 404 can say what is wrong   \
-					     */
-#define RATE_BURST     200
-#define RATE_REFILL_MS 6667 /* all 200: 30 a second */
-#define RATE_BUCKETS   4096
-#define PATH_MAX_LEN   512
-#define KEY_MAX        128
+#define UNKNOWN_BODY_MAX ((size_t)64 << 10) /* read through, so that a 404 is heard */
+#define RATE_BURST       200
+#define RATE_REFILL_MS   6667 /* all 200: 30 a second */
+#define RATE_BUCKETS     4096
+#define PATH_MAX_LEN     512
+#define KEY_MAX          128
 
 /* What the event thread found, for the worker; lives in the request's arena. */
 struct pending {
@@ -56,8 +55,8 @@ enum res admin_new(const struct admin_config *config, struct admin **out)
 	admin->limiter = limiter_new(RATE_BUCKETS, config->clock);
 	admin->order = user_order_new();
 	admin->overview = overview_new();
-	admin->jobs = jobs_new();
-	if (!admin->limiter || !admin->order || !admin->overview || !admin->jobs)
+	admin->jobs = admin->overview ? jobs_new(admin->overview) : NULL;
+	if (!admin->limiter || !admin->order || !admin->jobs)
 		goto out;
 	limiter_set(admin->limiter, RATE_BURST, RATE_REFILL_MS);
 	*out = admin;
@@ -92,6 +91,13 @@ struct admin_auth *admin_auth_of(struct admin *admin)
 const struct ops *admin_ops_of(struct admin *admin)
 {
 	return admin->config.ops;
+}
+
+bool admin_base_write(struct admin *admin, const struct settings *settings, struct buf *out)
+{
+	const char *own = admin->config.admin_url;
+
+	return buf_printf(out, "%s/%s", own ? own : settings->public_url, settings->admin_prefix);
 }
 
 /* --- Paths --- */
@@ -134,12 +140,22 @@ size_t admin_body_max(struct admin *admin, const struct request *req, const char
 	size_t len;
 
 	(void)admin;
+	if (path_len > PATH_MAX_LEN)
+		return 0;
 	if (setup_rest(path, path_len, &rest, &len))
 		return SETUP_BODY_MAX;
 	if (!api_rest(path, path_len, &rest, &len))
 		return 0;
 	route_find(request_method(req), rest, len, &match);
 	return match.route && match.route->body_max ? match.route->body_max : UNKNOWN_BODY_MAX;
+}
+
+bool admin_path_is_api(const char *path, size_t path_len)
+{
+	const char *rest;
+	size_t len;
+
+	return path_len <= PATH_MAX_LEN && api_rest(path, path_len, &rest, &len);
 }
 
 /* --- Refusals before a row's handler --- */
@@ -159,11 +175,11 @@ static struct reply *refuse_method(const struct route_match *match)
 		const char *words;
 	} names[] = {
 		{HTTP_GET,    "GET, HEAD"},
-		{HTTP_POST,   "POST"     },
-		{HTTP_PUT,    "PUT"      },
+                {HTTP_POST,   "POST"     },
+                {HTTP_PUT,    "PUT"      },
 		{HTTP_PATCH,  "PATCH"    },
-		{HTTP_DELETE, "DELETE"   }
-        };
+                {HTTP_DELETE, "DELETE"   },
+	};
 	struct reply *reply =
 		refuse(RES_METHOD, "method_not_allowed", NULL,
 		       "This path does not take that method; Allow names those it takes.");
@@ -182,17 +198,23 @@ static struct reply *refuse_method(const struct route_match *match)
 
 static struct reply *take_rate(struct admin *admin, const struct request *req)
 {
+	struct problem problem = {0};
 	uint8_t key[16];
-	unsigned retry_s;
 
 	limiter_key_of_network(request_client(req), key);
-	if (limiter_take(admin->limiter, key, &retry_s))
+	if (limiter_take(admin->limiter, key, &problem.retry_s))
 		return NULL;
-	return refuse(RES_LIMITED, "too_many_requests", NULL,
-		      "More requests from this network than 30 a second.");
+	problem_set(&problem, RES_LIMITED, "too_many_requests", NULL,
+		    "More requests from this network than 30 a second.");
+	return reply_problem(&problem);
 }
 
 /* --- Headers and body, as the row has them --- */
+
+static bool route_reads(const struct route *route)
+{
+	return route->method == HTTP_GET;
+}
 
 static bool media_is_json(const char *type)
 {
@@ -236,13 +258,20 @@ static bool read_if_match(struct call *call)
 	return call->problem.res == RES_OK;
 }
 
-static bool read_key(struct call *call)
+/* Whoever sends a key counts on it: a call that cannot keep one says so instead of being made
+ * twice. */
+static bool read_key(struct call *call, const struct route *route)
 {
 	bool twice = false, good = true;
 	const char *key = request_header(call->req, "Idempotency-Key", &twice);
 
-	if (!key && !twice)
+	if ((!key && !twice) || route_reads(route))
 		return true;
+	if (!(route->flags & ROUTE_KEY)) {
+		call_set(call, RES_MALFORMED, "not_supported", "Idempotency-Key",
+			 "This call does not keep an Idempotency-Key; send it without one.");
+		return false;
+	}
 	for (const char *at = key; good && at && *at; at++)
 		good = *at > ' ' && *at < 0x7f;
 	if (!twice && good && *key && strlen(key) <= KEY_MAX) {
@@ -352,11 +381,6 @@ static bool find_actor(struct call *call, const struct pending *pending, struct 
 	       auth_same_origin(pending->admin->auth, call->req, &call->problem) == RES_OK;
 }
 
-static bool route_reads(const struct route *route)
-{
-	return route->method == HTTP_GET;
-}
-
 static struct reply *run_row(struct call *call, const struct pending *pending)
 {
 	const struct route *route = pending->match.route;
@@ -368,8 +392,8 @@ static struct reply *run_row(struct call *call, const struct pending *pending)
 	if (pending->match.ids[0] && !call->id)
 		return call_fail(call, RES_NOMEM, NULL, NULL, "Out of memory.");
 	if (!read_params(call, route->flags) ||
-	    ((route->flags & ROUTE_MATCH) && !read_if_match(call)) ||
-	    ((route->flags & ROUTE_KEY) && !read_key(call)) || !read_body(call, route, &doc))
+	    ((route->flags & ROUTE_MATCH) && !read_if_match(call)) || !read_key(call, route) ||
+	    !read_body(call, route, &doc))
 		reply = call_problem(call);
 	else
 		reply = route->handler(call);
@@ -401,56 +425,60 @@ static struct reply *run_call(void *ctx, struct request *req)
 			    .actor = &actor,
 			    .route = pending->match.route,
 			    .path = pending->path};
+	bool known = find_actor(&call, pending, &actor);
 	struct reply *reply;
 
-	if (!find_actor(&call, pending, &actor)) {
-		/* A guessed token costs its network what any other request costs. */
-		reply = pending->token ? take_rate(pending->admin, req) : NULL;
-		if (!reply)
-			reply = call_problem(&call);
-	} else {
-		reply = run_row(&call, pending);
-	}
+	/* A guessed token costs its network what any other request costs, and is no way around that
+	 * cost where nobody need sign in. */
+	reply = pending->token && actor.kind == ACTOR_NOBODY ? take_rate(pending->admin, req)
+							     : NULL;
+	if (!reply)
+		reply = known ? run_row(&call, pending) : call_problem(&call);
 	log_call(&call, pending->match.route, reply);
 	return reply;
 }
 
 /* --- From the event thread --- */
 
-struct setup_post {
+struct setup_visit {
 	struct admin *admin;
 	const char *token;
 	size_t token_len;
 };
 
-static struct reply *run_setup_post(void *ctx, struct request *req)
+static struct reply *run_setup(void *ctx, struct request *req)
 {
-	struct setup_post *post = ctx;
+	struct setup_visit *visit = ctx;
+	const struct admin_config *config = &visit->admin->config;
+	enum res res = setup_page_live(visit->admin, visit->token, visit->token_len);
 
-	return setup_page_post(post->admin, req, post->token, post->token_len);
+	if (res == RES_NOT_FOUND)
+		return config->unknown ? config->unknown(config->ctx, req) : reply_empty(404);
+	if (res != RES_OK)
+		return refuse(res, "busy", NULL, "The link cannot be looked up now; try again.");
+	if (request_method(req) != HTTP_POST)
+		return setup_page_get();
+	return setup_page_post(visit->admin, req, visit->token, visit->token_len);
 }
 
+/* On a worker, because the link is looked up in the store. */
 static struct reply *serve_setup(struct admin *admin, struct request *req, const char *token,
 				 size_t token_len)
 {
 	enum http_method method = request_method(req);
-	struct setup_post *post;
+	struct setup_visit *visit;
 
-	if (!setup_page_live(admin, token, token_len))
+	if (method != HTTP_GET && method != HTTP_HEAD && method != HTTP_POST)
 		return NULL;
-	if (method == HTTP_GET || method == HTTP_HEAD)
-		return setup_page_get(admin, req);
-	if (method != HTTP_POST)
-		return NULL;
-	post = arena_alloc(request_arena(req), sizeof *post);
-	if (!post)
+	visit = arena_alloc(request_arena(req), sizeof *visit);
+	if (!visit)
 		return refuse(RES_NOMEM, "out_of_memory", NULL, "Out of memory.");
-	post->admin = admin;
-	post->token = arena_dup(request_arena(req), token, token_len);
-	post->token_len = token_len;
-	if (!post->token)
+	visit->admin = admin;
+	visit->token = arena_dup(request_arena(req), token, token_len);
+	visit->token_len = token_len;
+	if (!visit->token)
 		return refuse(RES_NOMEM, "out_of_memory", NULL, "Out of memory.");
-	return http_workers_hand(admin->config.workers, req, run_setup_post, post);
+	return http_workers_hand(admin->config.workers, req, run_setup, visit);
 }
 
 static struct reply *serve_api(struct admin *admin, struct request *req, const char *rest,
@@ -482,17 +510,19 @@ struct reply *admin_serve(struct admin *admin, struct request *req, const char *
 			  size_t path_len, bool control)
 {
 	bool token = request_header(req, "Authorization", NULL) != NULL;
+	bool api = admin_path_is_api(path, path_len), setup = false;
 	const char *rest;
 	struct reply *reply;
 	size_t len;
 
-	if (path_len > PATH_MAX_LEN)
+	if (path_len <= PATH_MAX_LEN && !control)
+		setup = setup_rest(path, path_len, &rest, &len);
+	if (!api && !setup)
 		return NULL;
 	if (!control && !token && (reply = take_rate(admin, req)))
 		return reply;
-	if (!control && setup_rest(path, path_len, &rest, &len))
+	if (setup)
 		return serve_setup(admin, req, rest, len);
-	if (!api_rest(path, path_len, &rest, &len))
-		return NULL;
+	api_rest(path, path_len, &rest, &len);
 	return serve_api(admin, req, rest, len, control, token);
 }

@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "auth_input.h"
 #include "auth_internal.h"
 #include "handlers_auth.h"
 #include "hythe/ops/admins.h"
@@ -200,22 +201,26 @@ struct reply *admins_patch(struct call *call)
 struct reply *admins_delete(struct call *call)
 {
 	struct admin_target target = {.public_id = call->id, .if_match = call->if_match};
-	struct reply *reply = call_write(call, op_admin_delete, &target, 200, NULL);
+	struct reply *reply;
 
+	call->preview = call_preview_deleted;
+	reply = call_write(call, op_admin_delete, &target, 200, NULL);
 	return reply ? reply : call_deleted(call);
 }
 
 /* --- Passwords --- */
 
-struct password_input {
-	const char *password, *current_password;
-};
-
-static const struct json_field password_fields[] = {
-	{"password",         JSON_IN_TEXT, offsetof(struct password_input, password),         0, 1024, NULL, true,
-	 false													   },
-	{"current_password", JSON_IN_TEXT, offsetof(struct password_input, current_password), 1,
-	 1024,											 NULL, false, false},
+const struct json_field password_fields[PASSWORD_FIELDS] = {
+	{.name = "password",
+	 .kind = JSON_IN_TEXT,
+	 .offset = offsetof(struct password_input, password),
+	 .max = 1024,
+	 .required = true},
+	{.name = "current_password",
+	 .kind = JSON_IN_TEXT,
+	 .offset = offsetof(struct password_input, current_password),
+	 .min = 1,
+	 .max = 1024     },
 };
 
 /* Who changes his own password in a session proves that he knows the old one: a browser left open
@@ -282,7 +287,7 @@ struct reply *admins_password(struct call *call)
 	struct reply *reply;
 	uint64_t present;
 
-	if (!call_input(call, password_fields, 2, &input, &present))
+	if (!call_input(call, password_fields, PASSWORD_FIELDS, &input, &present))
 		return call_problem(call);
 	reply = password_with(call, &input);
 	call_wipe_body(call);
@@ -308,8 +313,8 @@ struct reply *admins_owner_link(struct call *call)
 	call->wrote = false;
 	buf_init(&url, 1024);
 	snapshot = settings_take(ops->settings);
-	buf_printf(&url, "%s/%s/setup/%s", snapshot->settings.public_url,
-		   snapshot->settings.admin_prefix, link.secret.text);
+	admin_base_write(call->admin, &snapshot->settings, &url);
+	buf_printf(&url, "/setup/%s", link.secret.text);
 	call_json(call, &w, &body);
 	json_text(&w, "url", url.data);
 	buf_reset(&url);

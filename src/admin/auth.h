@@ -16,12 +16,11 @@
 struct admin;      /* admin/admin.h */
 struct admin_auth; /* laid out in admin/auth.c */
 
-/* Registers with ops->settings (see settings_observe). `cost`: of a password hash; NULL the usual.
- */
+/* Registers with ops->settings (see settings_observe). `cost`: of a password hash; NULL: usual. */
 enum res admin_auth_new(const struct ops *ops, const struct clock *clock,
 			const struct hasher_cost *cost, struct admin_auth **out);
-void admin_auth_free(
-	struct admin_auth *auth); /* after the store is closed, or nothing is written any more */
+/* After the store is closed, or when nothing is written any more. */
+void admin_auth_free(struct admin_auth *auth);
 
 /* Authorization: Bearer, else the session cookie. RES_UNAUTHORIZED (code not_signed_in, bad_token,
  * session_ended), RES_LIMITED (code rate_limited: the token's own rate), RES_BUSY. `out` has the

@@ -15,6 +15,11 @@ struct lockout *auth_lockout(struct admin_auth *auth);
 enum res auth_not_cross_origin(struct admin_auth *auth, const struct request *req,
 			       struct problem *problem);
 
+/* What the address of a page or call begins with, up to the path: the admin's own address or the
+ * public URL, and the secret prefix. */
+struct settings;
+bool admin_base_write(struct admin *admin, const struct settings *settings, struct buf *out);
+
 /* One account's members. */
 void admin_account_write(struct json_writer *w, const struct admin_account *account);
 /* Clears the body, once everything was read from it: it held a password. */

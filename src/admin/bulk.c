@@ -222,7 +222,7 @@ static struct reply *bulk_list(struct call *call)
 	return reply;
 }
 
-/* --- One operation on all that a filter finds * --- */
+/* --- One operation on all that a filter finds --- */
 
 /* Owns a copy of the body: a job outlives the request that its texts came with. */
 struct filter_work {
@@ -454,7 +454,16 @@ static enum res op_job_begin(struct op *op, void *arg)
 	return res == RES_OK ? op_made(op, id->text) : res;
 }
 
-/* Takes work and ids over in every case. */
+/* As an operation: the repeat of the very call whose job is still running is answered with that. */
+static enum res op_job_running(struct op *op, void *arg)
+{
+	(void)arg;
+	return problem_set(op->problem, RES_CONFLICT, "job_running", NULL,
+			   "Another job is running; try again when it is done.");
+}
+
+/* Takes work and ids over in every case. The job stands ready before its beginning is stored:
+ * otherwise a key that was stored for a job that could not start would answer for it for ever. */
 static struct reply *run_as_job(struct call *call, struct filter_work *work, int64_t *ids,
 				size_t count)
 {
@@ -462,24 +471,27 @@ static struct reply *run_as_job(struct call *call, struct filter_work *work, int
 			       .piece = filter_piece,
 			       .free = filter_free,
 			       .arg = work};
+	struct jobs *jobs = call->admin->jobs;
 	struct op_outcome out;
 	struct public_id id;
 	struct reply *reply;
-	enum res res = RES_OK;
+	enum res res;
 
 	public_id_new(ID_JOB, &id);
-	reply = call_write(call, op_job_begin, &id, 202, &out);
-	if (!reply && !out.repeated) {
-		res = jobs_start(call->admin->jobs, call_ops(call), call->admin->config.clock,
-				 call->actor, &id, &job, ids, count);
-		if (res == RES_OK)
-			return answer_job(call, id.text);
-		reply = call_fail(call, res, res == RES_CONFLICT ? "job_running" : NULL, NULL,
-				  "Another job is running; try again when it is done.");
+	res = jobs_prepare(jobs, call_ops(call), call->admin->config.clock, call->actor, &id, &job,
+			   ids, count);
+	if (res != RES_OK) {
+		free(ids);
+		filter_free(work);
 	}
-	free(ids);
-	filter_free(work);
-	return reply ? reply : answer_again(call, &out, count);
+	if (res != RES_OK && res != RES_CONFLICT)
+		return call_fail(call, res, NULL, NULL, "The job could not be started.");
+	reply = call_write(call, res == RES_OK ? op_job_begin : op_job_running, &id, 202, &out);
+	if (res == RES_OK)
+		jobs_decide(jobs, !reply && !out.repeated);
+	if (reply)
+		return reply;
+	return out.repeated ? answer_again(call, &out, count) : answer_job(call, id.text);
 }
 
 /* As an operation, because the repeat of a call that was done finds other users than the first

@@ -34,24 +34,24 @@ struct said {
 
 #define SAID(member) offsetof(struct said, member)
 
+/* clang-format off */
 static const struct {
 	op_fn fn;
 	const struct json_field *fields;
 	size_t count, base; /* where in struct said they lie */
 	bool target;        /* names a user that is there */
 } ops[BULK_OPS] = {
-	[BULK_CREATE] = {op_user_create,            user_fields,        USER_FIELDS,        SAID(input),  false},
-	[BULK_PATCH] = {op_user_patch,             user_fields,        USER_FIELDS,        SAID(input),  true },
-	[BULK_DELETE] = {op_user_delete,            NULL,               0,                  0,            true },
-	[BULK_ENABLE] = {op_user_enable,            NULL,               0,                  0,            true },
-	[BULK_DISABLE] = {op_user_disable,           NULL,               0,                  0,            true },
-	[BULK_EXTEND] = {op_user_extend,            user_extend_fields, USER_EXTEND_FIELDS, SAID(extend),
-			 true										  },
-	[BULK_RESET_USAGE] = {op_user_reset_usage,       NULL,               0,                  0,            true },
-	[BULK_ROTATE_LINK] = {op_user_rotate_link,       NULL,               0,                  0,            true },
-	[BULK_ROTATE_CREDENTIAL] = {op_user_rotate_credential, user_rotate_fields,
-                         USER_ROTATE_FIELDS,                                                SAID(rotate), true },
+	[BULK_CREATE]            = {op_user_create,            user_fields,        USER_FIELDS,        SAID(input),  false},
+	[BULK_PATCH]             = {op_user_patch,             user_fields,        USER_FIELDS,        SAID(input),  true},
+	[BULK_DELETE]            = {op_user_delete,            NULL,               0,                  0,            true},
+	[BULK_ENABLE]            = {op_user_enable,            NULL,               0,                  0,            true},
+	[BULK_DISABLE]           = {op_user_disable,           NULL,               0,                  0,            true},
+	[BULK_EXTEND]            = {op_user_extend,            user_extend_fields, USER_EXTEND_FIELDS, SAID(extend), true},
+	[BULK_RESET_USAGE]       = {op_user_reset_usage,       NULL,               0,                  0,            true},
+	[BULK_ROTATE_LINK]       = {op_user_rotate_link,       NULL,               0,                  0,            true},
+	[BULK_ROTATE_CREDENTIAL] = {op_user_rotate_credential, user_rotate_fields, USER_ROTATE_FIELDS, SAID(rotate), true},
 };
+/* clang-format on */
 
 static const struct json_field said_op = {.name = "op",
 					  .kind = JSON_IN_WORD,
@@ -168,8 +168,10 @@ enum res bulk_slot_read(const struct json *object, bool one, struct bulk_slot *o
 	fill(out, &said, present & (((uint64_t)1 << ops[out->op].count) - 1));
 	if (out->op == BULK_EXTEND && !said.extend.add_s && !said.extend.add_bytes &&
 	    !said.extend.reset_usage)
-		return problem_set(problem, RES_INVALID, "missing_field", "add_s",
-				   "Say what to add: add_s, add_bytes, or reset_usage.");
+		return problem_set(
+			problem, RES_INVALID, "missing_field", "add_s",
+			"Say what to add: time (add_s) or data (add_bytes), more than 0, or "
+			"reset_usage.");
 	return RES_OK;
 }
 

@@ -9,13 +9,13 @@
 #include "hythe/store/store.h"
 #include "hythe/util/hash.h"
 #include "module.h"
+#include "overview.h"
 #include "routes.h"
 
 #define READ_WAIT_MS 250
 #define TAG_MAX      40
-#define TAGS_MAX     2048 /* of If-None-Match; longer ones match nothing */
 
-struct store *call_store(struct call *call)
+static struct store *call_store(struct call *call)
 {
 	return call->admin->config.ops->store;
 }
@@ -35,53 +35,10 @@ bool call_may(const struct call *call, enum right right)
 	return actor_may(call->actor, right);
 }
 
-/* The word for a result that nobody gave a code of its own. */
-static const char *code_of(enum res res)
-{
-	switch (res) {
-	case RES_OK:
-	case RES_INTERNAL:
-		return "internal";
-	case RES_MALFORMED:
-		return "malformed";
-	case RES_UNAUTHORIZED:
-		return "not_signed_in";
-	case RES_FORBIDDEN:
-		return "forbidden";
-	case RES_NOT_FOUND:
-		return "not_found";
-	case RES_METHOD:
-		return "method_not_allowed";
-	case RES_CONFLICT:
-		return "conflict";
-	case RES_PRECONDITION:
-		return "version_mismatch";
-	case RES_TOO_LARGE:
-		return "too_large";
-	case RES_MEDIA_TYPE:
-		return "media_type";
-	case RES_INVALID:
-		return "invalid";
-	case RES_LIMITED:
-		return "too_many_requests";
-	case RES_IO:
-		return "io_error";
-	case RES_CORRUPT:
-		return "damaged";
-	case RES_NOMEM:
-		return "out_of_memory";
-	case RES_BUSY:
-		return "busy";
-	case RES_FULL:
-		return "disk_full";
-	}
-	return "internal";
-}
-
 enum res call_set(struct call *call, enum res res, const char *code, const char *field,
 		  const char *detail)
 {
-	return problem_set(&call->problem, res, code ? code : code_of(res), field, "%s", detail);
+	return problem_set(&call->problem, res, code ? code : res_code(res), field, "%s", detail);
 }
 
 struct conn *call_read(struct call *call)
@@ -143,35 +100,6 @@ static void tag_of_body(const struct buf *body, char tag[TAG_MAX])
 	snprintf(tag, TAG_MAX, "W/\"%s\"", hex);
 }
 
-/* If-None-Match compares weakly: W/ counts for nothing on either side. */
-static bool tag_listed(const char *list, const char *tag)
-{
-	size_t len;
-
-	if (strncmp(tag, "W/", 2) == 0)
-		tag += 2;
-	len = strlen(tag);
-	while (*list) {
-		list += strspn(list, " \t,");
-		if (*list == '*')
-			return true;
-		if (strncmp(list, "W/", 2) == 0)
-			list += 2;
-		if (strncmp(list, tag, len) == 0 && strchr(" \t,", list[len]))
-			return true;
-		list += strcspn(list, ",");
-	}
-	return false;
-}
-
-static bool tag_held(struct call *call, const char *tag)
-{
-	char list[TAGS_MAX];
-
-	return request_header_joined(call->req, "If-None-Match", list, sizeof list) &&
-	       tag_listed(list, tag);
-}
-
 static struct reply *body_reply(struct call *call, struct buf *body, int status, int64_t version)
 {
 	char tag[TAG_MAX] = "";
@@ -181,7 +109,9 @@ static struct reply *body_reply(struct call *call, struct buf *body, int status,
 		snprintf(tag, sizeof tag, "\"%" PRId64 "\"", version);
 	else if (is_read(call))
 		tag_of_body(body, tag);
-	if (*tag && status == 200 && is_read(call) && tag_held(call, tag)) {
+	/* A version says that the settings are the same, and is for If-Match: usage, status and
+	 * members change without it. */
+	if (version == 0 && *tag && status == 200 && request_knows(call->req, tag)) {
 		buf_free_secret(body);
 		reply = reply_empty(304);
 	} else {
@@ -276,7 +206,7 @@ static enum res run_previewed(struct op *op, void *arg)
 	if (!call->preview || call->preview(call, op->conn, &run->w, run->arg))
 		return RES_OK;
 	res = call->problem.res == RES_OK ? RES_INTERNAL : call->problem.res;
-	return problem_set(op->problem, res, code_of(res), NULL, "%s", call->problem.detail);
+	return problem_set(op->problem, res, res_code(res), NULL, "%s", call->problem.detail);
 }
 
 /* Always 200 and without a revision: nothing was created. */
@@ -313,6 +243,7 @@ struct reply *call_write(struct call *call, op_fn fn, void *arg, int status, str
 	}
 	if (call->dry_run)
 		return dry_answer(call, &run);
+	overview_forget(call->admin->overview);
 	call->wrote = true;
 	call->revision = out->revision;
 	return NULL;

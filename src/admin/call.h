@@ -1,24 +1,12 @@
 /* admin/call.h – one API call: who asks, what they gave, and the few ways to answer.
  *
  * admin/routes.c holds the table; admin/admin.c finds the row, the actor and his right, checks
- *method, media type, same origin and rate, parses the body, and calls the handler on a worker (or
- *on the event thread for rows marked quick). Handlers read input, call an operation or a reader,
- *and reply:
- *
- *	struct reply *groups_create(struct call *call)
- *	{
- *		struct group_create create = {0};
- *		struct op_outcome out;
- *		struct reply *reply;
- *
- *		if (!call_input(call, group_fields, GROUP_FIELDS, &create.input,
- *&create.input.present)) return call_problem(call); if ((reply = call_write(call, op_group_create,
- *&create, 201, &out))) return reply; return group_answer(call, call_made(call, &out,
- *create.public_id.text), &out);
- *	}
+ * method, media type, same origin and rate, parses the body, and calls the handler on a worker (or
+ * on the event thread for rows marked quick). Handlers read input, call an operation or a reader,
+ * and reply; groups.c is a short one to begin with: call_input(), call_write(), resource_answer().
  *
  * Every answer is one JSON object. A list is {"items": [...], "next_cursor": "..." or null} and, if
- *asked for, "total". The answer to a write is the resource with `revision` beside its members.
+ * asked for, "total". The answer to a write is the resource with `revision` beside its members.
  * Threads: a call belongs to the thread that runs it. */
 #ifndef HYTHE_ADMIN_CALL_H
 #define HYTHE_ADMIN_CALL_H
@@ -34,7 +22,7 @@ struct admin; /* admin/module.h: ops, store, limiter, caches of the module */
 struct route; /* admin/routes.h */
 struct call;
 
-#define CALL_ANSWER_MAX  ((size_t)8 << 20) /* 500 users with 4 KiB of meta and all their groups */
+#define CALL_ANSWER_MAX  ((size_t)12 << 20) /* 500 profiles with all that their servers may be told */
 #define CALL_WAIT_MS_MAX 30000
 
 /* Writes the members of what a write would leave behind, read from the job's own connection before
@@ -60,6 +48,8 @@ struct call {
 	uint8_t request_hash[32];
 	int64_t wait_ms;      /* ?wait_ms=; -1 not given */
 	call_preview preview; /* set before call_write: what a dry run shows, by the op's arg */
+	const struct resource *resource; /* for resource.c's preview: the row of whom */
+	const char *subject;
 	/* Set by call_write: call_json_end adds it to the answer. */
 	bool wrote;
 	int64_t revision;
@@ -84,7 +74,6 @@ struct reply *call_deleted(struct call *call);
 /* An admin reader with a read transaction, 250 ms at most; NULL sets the problem. Give it back with
  * store_read_end(). */
 struct conn *call_read(struct call *call);
-struct store *call_store(struct call *call);
 const struct ops *call_ops(struct call *call);
 int64_t call_now(struct call *call); /* unix seconds */
 
@@ -98,8 +87,8 @@ enum res call_set(struct call *call, enum res res, const char *code, const char 
 		  const char *detail);
 /* A JSON answer built in `body`: call_json() opens the root object, the handler writes its members,
  * call_json_end() adds `revision` (and `nodes` under ?wait_ms=) after a write, closes it and
- * answers. `version` > 0 sets ETag "version"; 0: a GET gets a weak tag over the body. A GET whose
- * If-None-Match fits is answered 304. Status 201 sets Location from call_located(). `body` is freed
+ * answers. `version` > 0 sets ETag "version", for If-Match; 0: a GET gets a weak tag over the body,
+ * and one whose If-None-Match has it is answered 304. Status 201 sets Location from call_located(). `body` is freed
  * by the end. */
 void call_json(struct call *call, struct json_writer *w, struct buf *body);
 struct reply *call_json_end(struct call *call, struct json_writer *w, struct buf *body, int status,

@@ -26,12 +26,12 @@ static enum res read_value(const struct form_field *field, const char *text, siz
 {
 	size_t out_len;
 
-	if (!text_percent_decode(text, len, true, field->value, field->size, &out_len) ||
-	    !text_utf8_valid(field->value, out_len) || text_has_control(field->value, out_len))
-		return problem_set(problem, RES_INVALID, "bad_value", field->name,
-				   "%s is too long, or has characters that cannot be used.",
-				   field->name);
-	return RES_OK;
+	if (text_percent_decode(text, len, true, field->value, field->size, &out_len) &&
+	    text_utf8_valid(field->value, out_len) && !text_has_control(field->value, out_len))
+		return RES_OK;
+	field->value[0] = '\0'; /* whoever shows the form again shows nothing of it */
+	return problem_set(problem, RES_INVALID, "bad_value", field->name,
+			   "%s is too long, or has characters that cannot be used.", field->name);
 }
 
 enum res form_read(const char *body, size_t len, const struct form_field *fields, size_t count,

@@ -6,8 +6,9 @@
 #include "handlers.h"
 #include "hythe/store/groups.h"
 #include "render.h"
+#include "resource.h"
 
-static bool put_group(struct call *call, struct conn *conn, const char *id, struct json_writer *w,
+static bool put_group(struct call *call, struct conn *conn, struct json_writer *w, const char *id,
 		      int64_t *version)
 {
 	struct group group;
@@ -23,83 +24,40 @@ static bool put_group(struct call *call, struct conn *conn, const char *id, stru
 	return render_group(call, conn, &group, w);
 }
 
-static struct reply *answer_group(struct call *call, const char *id, int status)
-{
-	struct conn *conn = call_read(call);
-	struct json_writer w;
-	struct buf body;
-	struct reply *reply;
-	int64_t version = 0;
-	bool good;
-
-	if (!conn)
-		return call_problem(call);
-	call_json(call, &w, &body);
-	good = put_group(call, conn, id, &w, &version);
-	store_read_end(conn);
-	if (!good)
-		return call_json_fail(call, &body);
-	reply = call_json_end(call, &w, &body, status, version);
-	if (status == 201)
-		call_located(call, reply, id);
-	return reply;
-}
-
-static bool preview_created(struct call *call, struct conn *conn, struct json_writer *w, void *arg)
-{
-	struct group_create *create = arg;
-
-	return put_group(call, conn, create->public_id.text, w, &(int64_t){0});
-}
-
-static bool preview_patched(struct call *call, struct conn *conn, struct json_writer *w, void *arg)
-{
-	(void)arg;
-	return put_group(call, conn, call->id, w, &(int64_t){0});
-}
-
-struct reply *groups_get(struct call *call)
-{
-	return answer_group(call, call->id, 200);
-}
+static const struct resource resource = {
+	.write = put_group,
+	.fields = group_fields,
+	.field_count = GROUP_FIELDS,
+	.create = op_group_create,
+	.patch = op_group_patch,
+	.remove = op_group_delete,
+};
 
 struct reply *groups_create(struct call *call)
 {
 	struct group_create create = {0};
-	struct op_outcome out;
-	struct reply *reply;
 
-	if (!call_input(call, group_fields, GROUP_FIELDS, &create.input, &create.input.present))
-		return call_problem(call);
-	call->preview = preview_created;
-	if ((reply = call_write(call, op_group_create, &create, 201, &out)))
-		return reply;
-	return answer_group(call, call_made(call, &out, create.public_id.text), out.status);
+	return resource_create(call, &resource, &create, &create.input, &create.input.present,
+			       create.public_id.text);
+}
+
+struct reply *groups_get(struct call *call)
+{
+	return resource_answer(call, resource.write, call->id, 200);
 }
 
 struct reply *groups_patch(struct call *call)
 {
-	struct group_patch patch = {
-		.target = {.public_id = call->id, .if_match = call->if_match}
-        };
-	struct reply *reply;
+	struct group_patch patch = {.target = {.public_id = call->id, .if_match = call->if_match}};
 
-	if (!call_input(call, group_fields, GROUP_FIELDS, &patch.input, &patch.input.present))
-		return call_problem(call);
-	call->preview = preview_patched;
-	if ((reply = call_write(call, op_group_patch, &patch, 200, NULL)))
-		return reply;
-	return answer_group(call, call->id, 200);
+	return resource_patch(call, &resource, &patch, &patch.input, &patch.input.present);
 }
 
 struct reply *groups_delete(struct call *call)
 {
 	struct group_target target = {.public_id = call->id, .if_match = call->if_match};
-	struct reply *reply;
 
-	call->preview = call_preview_deleted;
-	reply = call_write(call, op_group_delete, &target, 200, NULL);
-	return reply ? reply : call_deleted(call);
+	return resource_delete(call, &resource, &target);
 }
 
 /* --- The list --- */

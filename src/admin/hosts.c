@@ -111,61 +111,38 @@ struct reply *hosts_list(struct call *call)
 	return ok ? call_json_end(call, &w, &body, 200, 0) : call_json_fail(call, &body);
 }
 
-static bool preview_create(struct call *call, struct conn *conn, struct json_writer *w, void *arg)
-{
-	const struct host_create *create = arg;
-
-	return write_by_id(call, conn, w, create->public_id.text, &(int64_t){0});
-}
-
-static bool preview_patch(struct call *call, struct conn *conn, struct json_writer *w, void *arg)
-{
-	(void)arg;
-	return write_by_id(call, conn, w, call->id, &(int64_t){0});
-}
+static const struct resource resource = {
+	.write = write_by_id,
+	.fields = host_fields,
+	.field_count = HOST_FIELDS,
+	.create = op_host_create,
+	.patch = op_host_patch,
+	.remove = op_host_delete,
+};
 
 struct reply *hosts_create(struct call *call)
 {
 	struct host_create create = {0};
-	struct op_outcome out;
-	struct reply *reply;
 
-	if (!call_input(call, host_fields, HOST_FIELDS, &create.input, &create.input.present))
-		return call_problem(call);
-	call->preview = preview_create;
-	if ((reply = call_write(call, op_host_create, &create, 201, &out)))
-		return reply;
-	return resource_answer(call, write_by_id, call_made(call, &out, create.public_id.text),
-			       201);
+	return resource_create(call, &resource, &create, &create.input, &create.input.present,
+			       create.public_id.text);
 }
 
 struct reply *hosts_get(struct call *call)
 {
-	return resource_answer(call, write_by_id, call->id, 200);
+	return resource_answer(call, resource.write, call->id, 200);
 }
 
 struct reply *hosts_patch(struct call *call)
 {
-	struct host_patch patch = {
-		.target = {.public_id = call->id, .if_match = call->if_match}
-        };
-	struct reply *reply;
+	struct host_patch patch = {.target = {.public_id = call->id, .if_match = call->if_match}};
 
-	if (!call_input(call, host_fields, HOST_FIELDS, &patch.input, &patch.input.present))
-		return call_problem(call);
-	call->preview = preview_patch;
-	if ((reply = call_write(call, op_host_patch, &patch, 200, NULL)))
-		return reply;
-	return resource_answer(call, write_by_id, call->id, 200);
+	return resource_patch(call, &resource, &patch, &patch.input, &patch.input.present);
 }
 
 struct reply *hosts_delete(struct call *call)
 {
 	struct host_target target = {.public_id = call->id, .if_match = call->if_match};
-	struct reply *reply;
 
-	call->preview = resource_preview_deleted;
-	if ((reply = call_write(call, op_host_delete, &target, 200, NULL)))
-		return reply;
-	return call_deleted(call);
+	return resource_delete(call, &resource, &target);
 }

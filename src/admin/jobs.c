@@ -6,6 +6,7 @@
 
 #include "handlers.h"
 #include "module.h"
+#include "overview.h"
 
 #define JOBS_KEPT   16
 #define PIECE_TRIES 20 /* the writer was busy: the job has time */
@@ -19,10 +20,13 @@ struct job {
 	struct job_work work;
 	int64_t *ids;
 	size_t count;
+	bool decided, go; /* guarded by jobs->lock */
 };
 
 struct jobs {
+	struct overview_box *overview;
 	pthread_mutex_t lock;            /* leaf */
+	pthread_cond_t decision;         /* of the one that was prepared */
 	struct job_view kept[JOBS_KEPT]; /* guarded by lock: a ring */
 	size_t next;                     /* guarded by lock */
 	struct job *running;             /* guarded by lock */
@@ -31,12 +35,15 @@ struct jobs {
 	bool stopping;                   /* guarded by lock */
 };
 
-struct jobs *jobs_new(void)
+struct jobs *jobs_new(struct overview_box *overview)
 {
 	struct jobs *jobs = calloc(1, sizeof *jobs);
 
-	if (jobs)
-		pthread_mutex_init(&jobs->lock, NULL);
+	if (!jobs)
+		return NULL;
+	jobs->overview = overview;
+	pthread_mutex_init(&jobs->lock, NULL);
+	pthread_cond_init(&jobs->decision, NULL);
 	return jobs;
 }
 
@@ -70,6 +77,7 @@ void jobs_free(struct jobs *jobs)
 	if (!jobs)
 		return;
 	jobs_stop(jobs);
+	pthread_cond_destroy(&jobs->decision);
 	pthread_mutex_destroy(&jobs->lock);
 	free(jobs);
 }
@@ -102,6 +110,7 @@ static void note_piece(struct job *job, size_t from, size_t count, const struct 
 {
 	struct job_view *view = &job->view;
 
+	overview_forget(job->jobs->overview);
 	pthread_mutex_lock(&job->jobs->lock);
 	view->done += (int64_t)(count - bulk->failed - bulk->skipped);
 	view->failed += (int64_t)bulk->failed;
@@ -118,6 +127,24 @@ static void job_free(struct job *job)
 	job->work.free(job->work.arg);
 	free(job->ids);
 	free(job);
+}
+
+/* False: it shall not run, and is gone already. */
+static bool job_decided(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	bool go;
+
+	pthread_mutex_lock(&jobs->lock);
+	while (!job->decided)
+		pthread_cond_wait(&jobs->decision, &jobs->lock);
+	go = job->go;
+	if (!go)
+		jobs->running = NULL;
+	pthread_mutex_unlock(&jobs->lock);
+	if (!go)
+		job_free(job);
+	return go;
 }
 
 static void job_end(struct job *job, bool whole)
@@ -141,6 +168,8 @@ static void *job_run(void *arg)
 	enum res res = RES_OK;
 	size_t from = 0;
 
+	if (!job_decided(job))
+		return NULL;
 	bulk.errors = calloc(BULK_ERRORS_MAX, sizeof *bulk.errors);
 	if (!bulk.errors)
 		res = RES_NOMEM;
@@ -163,7 +192,7 @@ static enum res start_locked(struct jobs *jobs, struct job *job)
 	if (jobs->running || jobs->stopping)
 		return RES_CONFLICT;
 	if (jobs->started)
-		pthread_join(jobs->thread, NULL); /* it has ended: job_end() was its last lock */
+		pthread_join(jobs->thread, NULL); /* it takes the lock no more */
 	jobs->started = pthread_create(&jobs->thread, NULL, job_run, job) == 0;
 	if (!jobs->started)
 		return RES_NOMEM;
@@ -171,9 +200,9 @@ static enum res start_locked(struct jobs *jobs, struct job *job)
 	return RES_OK;
 }
 
-enum res jobs_start(struct jobs *jobs, const struct ops *ops, const struct clock *clock,
-		    const struct actor *actor, const struct public_id *id,
-		    const struct job_work *work, int64_t *ids, size_t count)
+enum res jobs_prepare(struct jobs *jobs, const struct ops *ops, const struct clock *clock,
+		      const struct actor *actor, const struct public_id *id,
+		      const struct job_work *work, int64_t *ids, size_t count)
 {
 	struct job *job = calloc(1, sizeof *job);
 	enum res res;
@@ -200,12 +229,21 @@ enum res jobs_start(struct jobs *jobs, const struct ops *ops, const struct clock
 	return res;
 }
 
+void jobs_decide(struct jobs *jobs, bool go)
+{
+	pthread_mutex_lock(&jobs->lock);
+	jobs->running->decided = true;
+	jobs->running->go = go;
+	pthread_cond_signal(&jobs->decision);
+	pthread_mutex_unlock(&jobs->lock);
+}
+
 bool jobs_look(struct jobs *jobs, const char *id, struct job_view *out)
 {
 	bool found = false;
 
 	pthread_mutex_lock(&jobs->lock);
-	if (jobs->running && strcmp(jobs->running->view.id.text, id) == 0) {
+	if (jobs->running && jobs->running->go && strcmp(jobs->running->view.id.text, id) == 0) {
 		*out = jobs->running->view;
 		found = true;
 	}

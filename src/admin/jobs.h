@@ -11,8 +11,11 @@
 
 #define JOB_ERRORS_MAX 20
 
+struct overview_box;
+
 struct jobs;
-struct jobs *jobs_new(void); /* NULL: out of memory */
+/* `overview` hears of every piece, and outlives the jobs. NULL: out of memory. */
+struct jobs *jobs_new(struct overview_box *overview);
 void jobs_stop(struct jobs *jobs);
 void jobs_free(struct jobs *jobs); /* stops first; NULL is fine */
 
@@ -24,10 +27,14 @@ struct job_work {
 	void *arg;
 };
 
-/* Takes `ids` and `work` over when RES_OK. RES_CONFLICT: another one is running. */
-enum res jobs_start(struct jobs *jobs, const struct ops *ops, const struct clock *clock,
-		    const struct actor *actor, const struct public_id *id,
-		    const struct job_work *work, int64_t *ids, size_t count);
+/* Takes `ids` and `work` over when RES_OK, and waits for jobs_decide(): so that nothing is stored of
+ * a job that cannot run. RES_CONFLICT: another one is running. */
+enum res jobs_prepare(struct jobs *jobs, const struct ops *ops, const struct clock *clock,
+		      const struct actor *actor, const struct public_id *id,
+		      const struct job_work *work, int64_t *ids, size_t count);
+
+/* After RES_OK of jobs_prepare(), once. False: it is dropped, and nobody ever heard of it. */
+void jobs_decide(struct jobs *jobs, bool go);
 
 struct job_view {
 	struct public_id id;

@@ -16,6 +16,7 @@ struct overview_box {
 	int64_t now_unix;        /* guarded by lock: of the numbers */
 	int64_t made_ms;         /* guarded by lock; -1: never */
 	bool reading;            /* guarded by lock: somebody is at it */
+	bool old;                /* guarded by lock: what is being read may miss a change */
 };
 
 struct overview_box *overview_new(void)
@@ -53,6 +54,7 @@ static bool box_get(struct overview_box *box, int64_t mono_ms, int64_t now_unix,
 	if (fresh)
 		*out = box->numbers;
 	box->reading = !fresh;
+	box->old = false;
 	pthread_mutex_unlock(&box->lock);
 	return fresh;
 }
@@ -61,13 +63,21 @@ static void box_put(struct overview_box *box, const struct overview *numbers, in
 		    int64_t now_unix)
 {
 	pthread_mutex_lock(&box->lock);
-	if (numbers) {
+	if (numbers && !box->old) {
 		box->numbers = *numbers;
 		box->made_ms = mono_ms;
 		box->now_unix = now_unix;
 	}
 	box->reading = false;
 	pthread_cond_broadcast(&box->done);
+	pthread_mutex_unlock(&box->lock);
+}
+
+void overview_forget(struct overview_box *box)
+{
+	pthread_mutex_lock(&box->lock);
+	box->made_ms = -1;
+	box->old = true;
 	pthread_mutex_unlock(&box->lock);
 }
 

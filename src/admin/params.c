@@ -1,6 +1,7 @@
 /* admin/params.c – the query string of a call: known names only, each once, typed and bounded. */
 #include "call.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "hythe/util/num.h"
@@ -105,10 +106,10 @@ bool call_param_flag(struct call *call, const char *name, bool *out)
 		bool value;
 	} words[] = {
 		{"1",     true },
-                {"true",  true },
-                {"0",     false},
-                {"false", false}
-        };
+		{"true",  true },
+		{"0",     false},
+		{"false", false},
+	};
 	const char *text;
 
 	*out = false;
@@ -133,14 +134,20 @@ static bool sort_known(const char *const *sorts, const char *sort)
 
 static bool sort_read(struct call *call, const char *const *sorts, const char **out)
 {
+	char words[160] = "";
+	size_t len = 0;
+
 	if (!call_param_text(call, "sort", 40, out))
 		return false;
 	if (!*out)
 		*out = sorts[0];
 	if (sort_known(sorts, *out))
 		return true;
+	for (size_t i = 0; sorts[i] && len + strlen(sorts[i]) + 3 < sizeof words; i++)
+		len += (size_t)snprintf(words + len, sizeof words - len, "%s%s", i ? ", " : "",
+					sorts[i]);
 	problem_set(&call->problem, RES_INVALID, "bad_value", "sort",
-		    "This list is not sorted by that; the first of its words is %s.", sorts[0]);
+		    "This list is sorted by %s, with a leading - the other way round.", words);
 	return false;
 }
 

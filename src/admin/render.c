@@ -107,8 +107,8 @@ static void put_ref(struct json_writer *w, const struct public_id *id, const cha
 static enum res put_sets(struct conn *conn, int64_t user_id, struct arena *arena,
 			 struct json_writer *w)
 {
-	struct group_ref *groups;
-	struct node_ref *nodes;
+	struct user_ref *groups;
+	struct user_ref *nodes;
 	size_t count;
 	enum res res;
 

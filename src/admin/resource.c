@@ -41,13 +41,57 @@ struct reply *resource_answer(struct call *call, resource_write write, const cha
 	return reply;
 }
 
-bool resource_preview_deleted(struct call *call, struct conn *conn, struct json_writer *w,
+/* The row as the operation has just left it; `subject` and `resource` were set for it. */
+static bool preview_row(struct call *call, struct conn *conn, struct json_writer *w, void *arg)
+{
+	(void)arg;
+	return call->resource->write(call, conn, w, call->subject, &(int64_t){0});
+}
+
+struct reply *resource_create(struct call *call, const struct resource *resource, void *arg,
+			      void *input, uint64_t *present, const char *made)
+{
+	struct op_outcome out;
+	struct reply *reply;
+
+	if (!call_input(call, resource->fields, resource->field_count, input, present))
+		return call_problem(call);
+	call->preview = preview_row;
+	call->resource = resource;
+	call->subject = made;
+	if ((reply = call_write(call, resource->create, arg, 201, &out)))
+		return reply;
+	return resource_answer(call, resource->write, call_made(call, &out, made), out.status);
+}
+
+struct reply *resource_change(struct call *call, const struct resource *resource, op_fn fn,
 			      void *arg)
 {
-	(void)conn, (void)arg;
-	json_text(w, "id", call->id);
-	json_flag(w, "deleted", true);
-	return true;
+	struct reply *reply;
+
+	call->preview = preview_row;
+	call->resource = resource;
+	call->subject = call->id;
+	if ((reply = call_write(call, fn, arg, 200, NULL)))
+		return reply;
+	return resource_answer(call, resource->write, call->id, 200);
+}
+
+struct reply *resource_patch(struct call *call, const struct resource *resource, void *arg,
+			     void *input, uint64_t *present)
+{
+	if (!call_input(call, resource->fields, resource->field_count, input, present))
+		return call_problem(call);
+	return resource_change(call, resource, resource->patch, arg);
+}
+
+struct reply *resource_delete(struct call *call, const struct resource *resource, void *arg)
+{
+	struct reply *reply;
+
+	call->preview = resource->removed ? resource->removed : call_preview_deleted;
+	reply = call_write(call, resource->remove, arg, 200, NULL);
+	return reply ? reply : call_deleted(call);
 }
 
 bool resource_key(struct call *call, const struct list_query *query, const char **key)

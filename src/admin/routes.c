@@ -40,7 +40,7 @@ const struct route routes[] = {
 {HTTP_POST,   "/admins/owner-link",           ADMINS,   KIB(4),  ROUTE_CONTROL, admins_owner_link},
 
 {HTTP_GET,    "/tokens",                      SIGNED,   NOTHING, ROUTE_QUERY,   tokens_list},
-{HTTP_POST,   "/tokens",                      SIGNED,   BODY,    ROUTE_DRY | ROUTE_WAIT | ROUTE_BODY, tokens_create},
+{HTTP_POST,   "/tokens",                      SIGNED,   BODY,    ROUTE_CREATE,  tokens_create},
 {HTTP_GET,    "/tokens/:id",                  SIGNED,   NOTHING, 0,             tokens_get},
 {HTTP_DELETE, "/tokens/:id",                  SIGNED,   NOTHING, ROUTE_DRY | ROUTE_WAIT, tokens_delete},
 

@@ -10,7 +10,7 @@
 enum route_flag {
 	ROUTE_QUICK = 1, /* never waits: may run on the event thread when nobody signs in with it */
 	ROUTE_QUERY = 2, /* has parameters of its own and checks them itself */
-	ROUTE_KEY = 4,   /* takes Idempotency-Key */
+	ROUTE_KEY = 4,   /* takes Idempotency-Key; other writes refuse it */
 	ROUTE_DRY = 8,   /* takes ?dry_run= */
 	ROUTE_MATCH = 16,   /* takes If-Match */
 	ROUTE_BODY = 32,    /* must have a body */
@@ -36,8 +36,7 @@ extern const struct route routes[]; /* ends with pattern NULL */
 
 #define ROUTE_IDS 2
 struct route_match {
-	const struct route
-		*route; /* NULL: no such path (known false) or no such method (known true) */
+	const struct route *route; /* NULL: no such path (not known), or no such method (known) */
 	bool known;
 	unsigned methods; /* bits of enum http_method that the path has */
 	const char *ids[ROUTE_IDS];

@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "auth_input.h"
 #include "auth_internal.h"
 #include "handlers_auth.h"
 #include "hythe/auth/session.h"
@@ -19,6 +20,7 @@ static bool locked_out(struct call *call, unsigned retry_s)
 	problem_set(&call->problem, RES_LIMITED, "locked_out", NULL,
 		    "Too many wrong passwords; the next try is in %u minutes.",
 		    (retry_s + 59) / 60);
+	call->problem.retry_s = retry_s;
 	return false;
 }
 
@@ -64,15 +66,14 @@ void attempt_undecided(const struct attempt *attempt)
 
 /* --- Signing in --- */
 
-struct sign_in_input {
-	const char *name, *password;
-};
-
-static const struct json_field sign_in_fields[] = {
-	{"name",     JSON_IN_TEXT, offsetof(struct sign_in_input, name),     1, 1024, NULL, true, false},
-	{"password", JSON_IN_TEXT, offsetof(struct sign_in_input, password), 1, 1024, NULL, true,
-	 false											 },
-};
+#define SIGN_IN_TEXT(member)                                                                       \
+	{                                                                                          \
+		.name = #member, .kind = JSON_IN_TEXT,                                             \
+		.offset = offsetof(struct sign_in_input, member), .min = 1, .max = 1024,           \
+		.required = true                                                                   \
+	}
+const struct json_field sign_in_fields[SIGN_IN_FIELDS] = {SIGN_IN_TEXT(name),
+							  SIGN_IN_TEXT(password)};
 
 void call_wipe_body(struct call *call)
 {
@@ -288,9 +289,8 @@ struct reply *auth_sign_in(struct call *call)
 	if (!cookie_for(call, NULL))
 		return call_fail(call, RES_CONFLICT, "https_needed", NULL,
 				 "Sessions need a public URL that is https, or http on a loopback "
-				 "name; use a "
-				 "token here.");
-	if (!call_input(call, sign_in_fields, 2, &input, &present))
+				 "name; use a token here.");
+	if (!call_input(call, sign_in_fields, SIGN_IN_FIELDS, &input, &present))
 		return call_problem(call);
 	reply = sign_in_with(call, &input);
 	call_wipe_body(call);

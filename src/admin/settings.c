@@ -118,6 +118,7 @@ struct reply *settings_patch(struct call *call)
 	if (!call_input(call, fields, PATCH_FIELDS, &input, &present))
 		return call_problem(call);
 	change.present = present & ~KEEP_BIT;
+	change.keep_given = present & KEEP_BIT;
 	change.old_prefix_keep_s = present & KEEP_BIT ? input.old_prefix_keep_s : KEEP_USUAL_S;
 	if (settings_apply(&change.settings, &input.settings, change.present, &call->problem) !=
 	    RES_OK)

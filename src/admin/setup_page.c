@@ -1,7 +1,8 @@
-/* admin/setup_page.c – the first owner's one-time page: a form without script, spent by POST.
+/* admin/setup_page.c – an owner's one-time page: a form without script, spent by POST.
  *
  * Looking at it changes nothing, so a link preview or a second look costs nothing. Who has no live
  * token never gets here: he sees what any other path shows. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,6 +14,7 @@
 #include "hythe/ops/admins.h"
 #include "hythe/ops/settings.h"
 #include "hythe/util/embedded.h"
+#include "hythe/util/log.h"
 #include "hythe/util/text.h"
 
 #define PAGE         "web/setup.html"
@@ -68,7 +70,8 @@ static struct reply *page_reply(int status, struct buf *content)
 	reply = reply_body_take(status, "text/html; charset=utf-8", &html);
 	reply_header(reply, "Content-Security-Policy", csp.data);
 	reply_header(reply, "Cache-Control", "no-store");
-	reply_header(reply, "Referrer-Policy", "no-referrer");
+	/* Not no-referrer: under it browsers say "Origin: null" of the page's own form. */
+	reply_header(reply, "Referrer-Policy", "same-origin");
 	reply_header(reply, "X-Content-Type-Options", "nosniff");
 out:
 	buf_free(&html);
@@ -84,8 +87,8 @@ static struct reply *form_reply(int status, const char *name, const char *fault)
 	struct buf content;
 
 	buf_init(&content, PAGE_MAX / 2);
-	buf_str(&content, "<h1>Make the first owner</h1>\n"
-			  "<p>The owner may do everything in this panel.</p>\n");
+	buf_str(&content, "<h1>Make an owner</h1>\n"
+			  "<p>An owner may do everything in this panel.</p>\n");
 	if (fault) {
 		buf_str(&content, "<p class=\"fault\" role=\"alert\">");
 		text_html(&content, fault);
@@ -116,17 +119,18 @@ static struct reply *done_reply(struct admin *admin, const char *name)
 	const struct ops *ops = admin_ops_of(admin);
 	struct settings_snapshot *snapshot = settings_take(ops->settings);
 	const struct settings *settings = &snapshot->settings;
-	struct buf content;
+	struct buf content, base;
 
+	buf_init(&base, 1024);
 	buf_init(&content, PAGE_MAX / 2);
 	buf_str(&content, "<h1>Done</h1>\n<p>The owner <strong>");
 	text_html(&content, name);
 	buf_str(&content,
 		"</strong> was made. This page's link is spent and opens nothing any more.</p>\n"
 		"<p>What is next: the API of this panel is at</p>\n<p><code>");
-	text_html(&content, settings->public_url);
-	buf_str(&content, "/");
-	text_html(&content, settings->admin_prefix);
+	admin_base_write(admin, settings, &base);
+	text_html(&content, base.data ? base.data : "");
+	buf_free(&base);
 	buf_str(&content, "/api/v1</code></p>\n"
 			  "<p>Keep this address to yourself: without it nobody sees that a panel "
 			  "is here. Sign in "
@@ -145,35 +149,32 @@ static struct reply *spent_reply(void)
 
 	buf_init(&content, PAGE_MAX / 2);
 	buf_str(&content, "<h1>This link is no longer valid</h1>\n"
-			  "<p>It was used, or its half hour is over. <code>hythe setup "
-			  "--owner-link</code> on the "
-			  "server prints a new one.</p>");
+			  "<p>It was used, or its half hour is over. <code>hythe admin "
+			  "owner-link</code> on the server prints a new one.</p>");
 	return page_reply(410, &content);
 }
 
 /* --- GET --- */
 
-bool setup_page_live(struct admin *admin, const char *token, size_t token_len)
+enum res setup_page_live(struct admin *admin, const char *token, size_t token_len)
 {
 	const struct ops *ops = admin_ops_of(admin);
 	struct session_secret secret;
 	struct conn *conn;
-	bool live;
+	enum res res;
 
 	/* What has not even the form of a token costs no read. */
-	if (!session_secret_of_text(token, token_len, &secret) ||
-	    store_read(ops->store, STORE_ADMIN, READ_WAIT_MS, &conn) != RES_OK)
-		return false;
-	live = owner_link_live(conn, token, token_len, clock_unix(store_clock(ops->store))) ==
-	       RES_OK;
+	if (!session_secret_of_text(token, token_len, &secret))
+		return RES_NOT_FOUND;
+	if ((res = store_read(ops->store, STORE_ADMIN, READ_WAIT_MS, &conn)) != RES_OK)
+		return res;
+	res = owner_link_live(conn, token, token_len, clock_unix(store_clock(ops->store)));
 	store_read_end(conn);
-	return live;
+	return res;
 }
 
-struct reply *setup_page_get(struct admin *admin, struct request *req)
+struct reply *setup_page_get(void)
 {
-	(void)admin;
-	(void)req;
 	return form_reply(200, "", NULL);
 }
 
@@ -245,8 +246,44 @@ static enum res claim(struct admin *admin, struct request *req, const char *toke
 		return problem_set(problem, res, "failed", NULL,
 				   "The password could not be hashed: try again.");
 	claim.password_hash = hash;
-	return op_run(admin_ops_of(admin), &call, op_owner_claim, &claim, request_arena(req), NULL,
-		      problem);
+	res = op_run(admin_ops_of(admin), &call, op_owner_claim, &claim, request_arena(req), NULL,
+		     problem);
+	if (res == RES_OK)
+		log_info("owner_claimed", "req=%08x admin=%s", request_id(req),
+			 claim.public_id.text);
+	return res;
+}
+
+/* A page elsewhere that knows the link must not fill the form in for whoever visits it. */
+static enum res check_origin(struct admin *admin, const struct request *req,
+			     struct problem *problem)
+{
+	struct problem why = {0};
+	enum res res = auth_not_cross_origin(admin_auth_of(admin), req, &why);
+
+	if (res == RES_OK)
+		return res;
+	return problem_set(problem, res, why.code, why.field,
+			   "The form was sent from another page: open the link itself, and send it "
+			   "from there.");
+}
+
+/* What is wrong, by the field's label where the sentence does not name it itself. */
+static const char *fault_text(const struct problem *problem, char *out, size_t size)
+{
+	static const char *const labels[][2] = {
+		{"name",     "Name"          },
+                {"password", "Password"      },
+                {"again",    "Password again"}
+        };
+
+	for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+		if (strcmp(problem->field, labels[i][0]) == 0 &&
+		    strncmp(problem->detail, labels[i][0], strlen(labels[i][0])) != 0) {
+			snprintf(out, size, "%s: %s", labels[i][1], problem->detail);
+			return out;
+		}
+	return problem->detail;
 }
 
 struct reply *setup_page_post(struct admin *admin, struct request *req, const char *token,
@@ -254,21 +291,21 @@ struct reply *setup_page_post(struct admin *admin, struct request *req, const ch
 {
 	struct problem problem = {0};
 	struct setup_form form = {0};
+	char fault[sizeof problem.detail + 32];
 	struct reply *reply;
 	enum res res;
 
-	/* Between the event thread's look and now somebody else may have been first. */
-	if (!setup_page_live(admin, token, token_len))
-		return spent_reply();
-	res = read_form(req, &form, &problem);
+	if ((res = check_origin(admin, req, &problem)) == RES_OK)
+		res = read_form(req, &form, &problem);
 	if (res == RES_OK)
 		res = claim(admin, req, token, token_len, &form, &problem);
 	if (res == RES_OK)
 		reply = done_reply(admin, form.name);
-	else if (res == RES_NOT_FOUND)
+	else if (res == RES_NOT_FOUND) /* somebody else was first, just now */
 		reply = spent_reply();
 	else
-		reply = form_reply(res_status(res), form.name, problem.detail);
+		reply = form_reply(res_status(res), form.name,
+				   fault_text(&problem, fault, sizeof fault));
 	explicit_bzero(&form, sizeof form);
 	return reply;
 }

@@ -121,25 +121,34 @@ static bool preview(struct call *call, struct conn *conn, struct json_writer *w,
 struct reply *tokens_create(struct call *call)
 {
 	struct token_create create = {0};
+	struct op_outcome out;
 	struct api_token token;
 	struct json_writer w;
 	struct reply *reply;
 	struct buf body;
+	const char *id;
 
 	if (!call_input(call, token_fields, TOKEN_FIELDS, &create.input, &create.input.present))
 		return call_problem(call);
 	call->preview = preview;
-	if ((reply = call_write(call, op_token_create, &create, 201, NULL)) != NULL)
+	if ((reply = call_write(call, op_token_create, &create, 201, &out)) != NULL)
 		goto out;
-	if (read_visible(call, create.public_id.text, &token) != RES_OK) {
+	id = call_made(call, &out, create.public_id.text);
+	if (read_visible(call, id, &token) != RES_OK) {
 		reply = call_problem(call);
 		goto out;
 	}
 	call_json(call, &w, &body);
 	token_write(&w, &token);
-	json_text(&w, "token", create.secret.text);
+	/* Only its hash is kept: a repeat by Idempotency-Key has nothing to show again. */
+	if (out.repeated) {
+		json_null(&w, "token");
+		json_flag(&w, "token_shown_before", true);
+	} else {
+		json_text(&w, "token", create.secret.text);
+	}
 	reply = call_json_end(call, &w, &body, 201, 0);
-	call_located(call, reply, create.public_id.text);
+	call_located(call, reply, id);
 out:
 	explicit_bzero(&create.secret, sizeof create.secret);
 	return reply;
@@ -152,6 +161,7 @@ struct reply *tokens_delete(struct call *call)
 
 	if (!id)
 		return call_fail(call, RES_NOMEM, NULL, NULL, "Out of memory.");
+	call->preview = call_preview_deleted;
 	reply = call_write(call, op_token_delete, id, 200, NULL);
 	return reply ? reply : call_deleted(call);
 }

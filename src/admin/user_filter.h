@@ -11,9 +11,8 @@ bool user_filter_read(struct call *call, struct conn *conn, const char *status, 
 
 #define USER_EXTEND_FIELDS 3
 #define USER_ROTATE_FIELDS 1
-extern const struct json_field
-	user_extend_fields[USER_EXTEND_FIELDS]; /* fills struct user_extend */
-extern const struct json_field
-	user_rotate_fields[USER_ROTATE_FIELDS]; /* fills struct user_rotate */
+/* They fill struct user_extend and struct user_rotate. */
+extern const struct json_field user_extend_fields[USER_EXTEND_FIELDS];
+extern const struct json_field user_rotate_fields[USER_ROTATE_FIELDS];
 
 #endif

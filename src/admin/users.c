@@ -9,6 +9,7 @@
 #include "hythe/store/users.h"
 #include "module.h"
 #include "render.h"
+#include "resource.h"
 #include "user_filter.h"
 
 #define PAGE_ARENA_MAX ((size_t)12 << 20) /* 500 users with notes and meta at their longest */
@@ -35,7 +36,7 @@ static bool user_find_visible(struct call *call, struct conn *conn, const char *
 	return res == RES_OK;
 }
 
-static bool put_user(struct call *call, struct conn *conn, const char *id, struct json_writer *w,
+static bool put_user(struct call *call, struct conn *conn, struct json_writer *w, const char *id,
 		     int64_t *version)
 {
 	struct settings_snapshot *snapshot;
@@ -51,58 +52,26 @@ static bool put_user(struct call *call, struct conn *conn, const char *id, struc
 	return good;
 }
 
-static struct reply *answer_user(struct call *call, const char *id, int status)
-{
-	struct conn *conn = call_read(call);
-	struct json_writer w;
-	struct buf body;
-	struct reply *reply;
-	int64_t version = 0;
-	bool good;
-
-	if (!conn)
-		return call_problem(call);
-	call_json(call, &w, &body);
-	good = put_user(call, conn, id, &w, &version);
-	store_read_end(conn);
-	if (!good)
-		return call_json_fail(call, &body);
-	reply = call_json_end(call, &w, &body, status, version);
-	if (status == 201)
-		call_located(call, reply, id);
-	return reply;
-}
-
-static bool preview_created(struct call *call, struct conn *conn, struct json_writer *w, void *arg)
-{
-	struct user_create *create = arg;
-
-	return put_user(call, conn, create->public_id.text, w, &(int64_t){0});
-}
-
-static bool preview_same(struct call *call, struct conn *conn, struct json_writer *w, void *arg)
-{
-	(void)arg;
-	return put_user(call, conn, call->id, w, &(int64_t){0});
-}
+static const struct resource resource = {
+	.write = put_user,
+	.fields = user_fields,
+	.field_count = USER_FIELDS,
+	.create = op_user_create,
+	.patch = op_user_patch,
+	.remove = op_user_delete,
+};
 
 struct reply *users_get(struct call *call)
 {
-	return answer_user(call, call->id, 200);
+	return resource_answer(call, resource.write, call->id, 200);
 }
 
 struct reply *users_create(struct call *call)
 {
 	struct user_create create = {0};
-	struct op_outcome out;
-	struct reply *reply;
 
-	if (!call_input(call, user_fields, USER_FIELDS, &create.input, &create.input.present))
-		return call_problem(call);
-	call->preview = preview_created;
-	if ((reply = call_write(call, op_user_create, &create, 201, &out)))
-		return reply;
-	return answer_user(call, call_made(call, &out, create.public_id.text), out.status);
+	return resource_create(call, &resource, &create, &create.input, &create.input.present,
+			       create.public_id.text);
 }
 
 static struct user_target target_of(const struct call *call)
@@ -110,33 +79,18 @@ static struct user_target target_of(const struct call *call)
 	return (struct user_target){.public_id = call->id, .if_match = call->if_match};
 }
 
-static struct reply *write_user(struct call *call, op_fn fn, void *arg)
-{
-	struct reply *reply;
-
-	call->preview = preview_same;
-	if ((reply = call_write(call, fn, arg, 200, NULL)))
-		return reply;
-	return answer_user(call, call->id, 200);
-}
-
 struct reply *users_patch(struct call *call)
 {
 	struct user_patch patch = {.target = target_of(call)};
 
-	if (!call_input(call, user_fields, USER_FIELDS, &patch.input, &patch.input.present))
-		return call_problem(call);
-	return write_user(call, op_user_patch, &patch);
+	return resource_patch(call, &resource, &patch, &patch.input, &patch.input.present);
 }
 
 struct reply *users_delete(struct call *call)
 {
 	struct user_target target = target_of(call);
-	struct reply *reply;
 
-	call->preview = call_preview_deleted;
-	reply = call_write(call, op_user_delete, &target, 200, NULL);
-	return reply ? reply : call_deleted(call);
+	return resource_delete(call, &resource, &target);
 }
 
 /* --- Actions --- */
@@ -148,7 +102,7 @@ static struct reply *act_on_user(struct call *call, op_fn fn)
 
 	if (!call_input(call, NULL, 0, &target, &present))
 		return call_problem(call);
-	return write_user(call, fn, &target);
+	return resource_change(call, &resource, fn, &target);
 }
 
 struct reply *users_enable(struct call *call)
@@ -200,9 +154,11 @@ struct reply *users_extend(struct call *call)
 	if (!call_input(call, user_extend_fields, USER_EXTEND_FIELDS, &extend, &present))
 		return call_problem(call);
 	if (extend.add_s == 0 && extend.add_bytes == 0 && !extend.reset_usage)
-		return call_fail(call, RES_INVALID, "missing_field", "add_s",
-				 "Say what to add: add_s, add_bytes, or reset_usage.");
-	return write_user(call, op_user_extend, &extend);
+		return call_fail(
+			call, RES_INVALID, "missing_field", "add_s",
+			"Say what to add: time (add_s) or data (add_bytes), more than 0, or "
+			"reset_usage.");
+	return resource_change(call, &resource, op_user_extend, &extend);
 }
 
 struct reply *users_rotate_credential(struct call *call)
@@ -212,7 +168,7 @@ struct reply *users_rotate_credential(struct call *call)
 
 	if (!call_input(call, user_rotate_fields, USER_ROTATE_FIELDS, &rotate, &present))
 		return call_problem(call);
-	return write_user(call, op_user_rotate_credential, &rotate);
+	return resource_change(call, &resource, op_user_rotate_credential, &rotate);
 }
 
 /* --- Secrets --- */

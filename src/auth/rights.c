@@ -2,11 +2,13 @@
 
 #include <string.h>
 
-const char *const role_words[] = {[ROLE_OWNER] = "owner",
-				  [ROLE_HELPER] = "helper",
-				  [ROLE_RESELLER] = "reseller",
-				  [ROLE_READONLY] = "readonly",
-				  NULL};
+const char *const role_words[] = {
+	[ROLE_OWNER] = "owner",
+	[ROLE_HELPER] = "helper",
+	[ROLE_RESELLER] = "reseller",
+	[ROLE_READONLY] = "readonly",
+	[ROLE_READONLY + 1] = NULL,
+};
 
 /* Role by right. A helper hands out links, so he sees them; what nodes and profiles hold he does
  * not need. A reseller has own users only: until operations can be bounded to them he may sign in
@@ -24,13 +26,13 @@ static const struct {
 	const char *word;
 } words[] = {
 	{RIGHT_USERS_READ,  "users.read" },
-        {RIGHT_USERS_WRITE, "users.write"},
+	{RIGHT_USERS_WRITE, "users.write"},
 	{RIGHT_SECRETS,     "secrets"    },
-        {RIGHT_NODES_READ,  "nodes.read" },
+	{RIGHT_NODES_READ,  "nodes.read" },
 	{RIGHT_NODES_WRITE, "nodes.write"},
-        {RIGHT_SETTINGS,    "settings"   },
+	{RIGHT_SETTINGS,    "settings"   },
 	{RIGHT_ADMINS,      "admins"     },
-        {RIGHT_METRICS,     "metrics"    },
+	{RIGHT_METRICS,     "metrics"    },
 };
 
 #define WORDS (sizeof words / sizeof *words)

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -101,30 +103,46 @@ static bool sync_directory(const char *path)
 	return done;
 }
 
-/* Makes the file under its name at once and only if nothing is there: an existing key is never
- * lost. What a crash leaves half-written is refused by its size. */
-static enum res key_create(const char *path, struct problem *problem)
+static bool key_write(int fd)
 {
 	uint8_t key[KEY_LEN];
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	bool done;
 
-	if (fd < 0 && errno == EEXIST)
-		return RES_OK;
-	if (fd < 0)
-		return problem_set(problem, errno == ENOSPC ? RES_FULL : RES_IO, "key_not_made",
-				   NULL, "cannot make the master key %s: %s", path,
-				   strerror(errno));
 	random_bytes(key, sizeof key);
 	done = fchmod(fd, 0600) == 0 && write(fd, key, sizeof key) == (ssize_t)sizeof key &&
 	       fsync(fd) == 0;
 	explicit_bzero(key, sizeof key);
-	if (close(fd) != 0 || !done || !sync_directory(path)) {
-		unlink(path);
-		return problem_set(problem, RES_IO, "key_not_made", NULL,
-				   "cannot write the master key %s", path);
-	}
-	return RES_OK;
+	return done;
+}
+
+/* Written whole under another name, and only then linked to its own if nothing is there: an existing
+ * key is never lost, and a crash leaves a whole key or none. */
+static enum res key_create(const char *path, struct problem *problem)
+{
+	char made[PATH_MAX];
+	int fd, error = 0;
+	bool done;
+
+	if (access(path, F_OK) == 0)
+		return RES_OK;
+	if ((size_t)snprintf(made, sizeof made, "%s.new", path) >= sizeof made)
+		return problem_set(problem, RES_INVALID, "key_not_made", NULL,
+				   "the path of the master key is too long");
+	unlink(made); /* of a try that was interrupted */
+	fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	done = fd >= 0 && key_write(fd);
+	if (fd >= 0 && close(fd) != 0)
+		done = false;
+	if (!done || (link(made, path) != 0 && errno != EEXIST))
+		error = errno ? errno : EIO;
+	unlink(made);
+	if (!error && !sync_directory(path))
+		error = errno ? errno : EIO;
+	if (!error)
+		return RES_OK;
+	return problem_set(problem, error == ENOSPC || error == EDQUOT ? RES_FULL : RES_IO,
+			   "key_not_made", NULL, "cannot make the master key %s: %s", path,
+			   strerror(error));
 }
 
 static void key_id_of(const uint8_t key[static KEY_LEN], uint8_t id[static KEY_ID_LEN])

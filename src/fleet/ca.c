@@ -138,27 +138,6 @@ enum res certificate_make(const struct certificate_spec *spec, struct buf *key_d
 	return res;
 }
 
-enum res certificate_pins(const char *pem, uint8_t cert_pin[static 32], uint8_t *key_pin)
-{
-	BIO *bio = BIO_new_mem_buf(pem, -1);
-	X509 *x509 = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
-	unsigned char *der = NULL, *spki = NULL;
-	int der_len = x509 ? i2d_X509(x509, &der) : -1;
-	int spki_len = x509 ? i2d_PUBKEY(X509_get0_pubkey(x509), &spki) : -1;
-	enum res res = der_len > 0 && spki_len > 0 ? RES_OK : RES_MALFORMED;
-
-	if (res == RES_OK) {
-		hash_sha256(der, (size_t)der_len, cert_pin);
-		if (key_pin)
-			hash_sha256(spki, (size_t)spki_len, key_pin);
-	}
-	OPENSSL_free(der);
-	OPENSSL_free(spki);
-	X509_free(x509);
-	BIO_free(bio);
-	return res;
-}
-
 /* --- The CA --- */
 
 static enum res ca_store(struct op *op, const struct buf *key_der, const struct buf *cert_pem)

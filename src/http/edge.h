@@ -19,10 +19,11 @@
 #define HTTP_CONNECTIONS_MAX 4096
 #define HTTP_PER_NETWORK_MAX 64
 #define HTTP_HEADER_MAX      8192 /* libmicrohttpd's pool for one connection */
+#define HTTP_PARAMETERS_MAX  64
 #define HTTP_IDLE_S          15
 #define HTTP_REQUEST_MS      10000 /* from the first byte (or the connection) to the whole request */
 #define HTTP_ANSWER_MS       60000 /* for a client that reads slowly */
-#define HTTP_ARENA_MAX       ((size_t)1024 * 1024)
+#define HTTP_ARENA_MAX       ((size_t)32 << 20) /* only what a worker fills: the longest list */
 #define TARGET_INLINE        128
 
 struct request {
@@ -36,6 +37,7 @@ struct request {
 	bool headers_seen; /* the handler was called once */
 	bool body_asked;   /* the site was asked how much it takes */
 	bool too_large;
+	bool handed; /* to workers: counted in the listener until the answer is sent */
 	size_t body_max, dropped;
 	struct buf body;
 	struct arena arena;
@@ -95,7 +97,8 @@ struct http_listener {
 	bool loopback;         /* listens on a loopback address */
 	atomic_bool quiesced;  /* nobody new is let in */
 	int listen_fd;
-	atomic_uint peers; /* since start; for request ids */
+	atomic_uint peers;  /* since start; for request ids */
+	atomic_uint handed; /* requests that are with workers, or on the way back from them */
 	struct registry registry;
 };
 

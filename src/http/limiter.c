@@ -20,11 +20,12 @@ struct bucket {
 
 struct limiter {
 	const struct clock *clock;
-	_Atomic uint64_t limit; /* burst << 32 | refill_ms, so that both change at once */
+	_Atomic uint64_t limit; /* burst << 32 | refill_ms; changes only with every lock held */
 	uint64_t seed;
 	size_t sets; /* a power of two */
 	struct bucket *buckets;
-	pthread_mutex_t locks[SHARDS]; /* lock i guards the sets with set % SHARDS == i; leaf */
+	/* Lock i guards the sets with set % SHARDS == i; leaf (limiter_set takes all, in order). */
+	pthread_mutex_t locks[SHARDS];
 };
 
 struct limiter *limiter_new(size_t buckets, const struct clock *clock)
@@ -56,12 +57,6 @@ void limiter_free(struct limiter *limiter)
 		pthread_mutex_destroy(&limiter->locks[i]);
 	free(limiter->buckets);
 	free(limiter);
-}
-
-void limiter_set(struct limiter *limiter, uint32_t burst, uint32_t refill_ms)
-{
-	atomic_store_explicit(&limiter->limit, (uint64_t)burst << 32 | refill_ms,
-			      memory_order_relaxed);
 }
 
 /* Seeded, so that nobody can choose keys that push each other out. */
@@ -99,6 +94,8 @@ static struct bucket *find_or_make(struct bucket *set, const uint8_t key[16])
 	return bucket;
 }
 
+/* --- The limit in force --- */
+
 struct limit {
 	int64_t burst, refill_us, token_us, now_us;
 };
@@ -116,6 +113,42 @@ static bool limit_now(const struct limiter *limiter, struct limit *out)
 	return true;
 }
 
+/* Whoever had taken n tokens has taken n of the new ones: a raised limit helps at once, and a
+ * lowered one leaves nobody waiting for longer than it takes to fill a bucket. */
+static void rescale(struct bucket *bucket, const struct limit *was, const struct limit *is)
+{
+	int64_t ahead_us = bucket->full_us - was->now_us, taken;
+
+	if (ahead_us <= 0 || was->token_us == 0) {
+		bucket->full_us = 0;
+		return;
+	}
+	taken = (ahead_us + was->token_us - 1) / was->token_us;
+	if (taken > is->burst)
+		taken = is->burst;
+	bucket->full_us = is->now_us + taken * is->token_us;
+}
+
+void limiter_set(struct limiter *limiter, uint32_t burst, uint32_t refill_ms)
+{
+	uint64_t fresh = (uint64_t)burst << 32 | refill_ms;
+	struct limit was = {0}, is = {0};
+
+	if (fresh == atomic_load_explicit(&limiter->limit, memory_order_relaxed))
+		return;
+	for (size_t i = 0; i < SHARDS; i++)
+		pthread_mutex_lock(&limiter->locks[i]);
+	limit_now(limiter, &was);
+	atomic_store_explicit(&limiter->limit, fresh, memory_order_relaxed);
+	limit_now(limiter, &is);
+	for (size_t i = 0; i < limiter->sets * WAYS; i++)
+		rescale(&limiter->buckets[i], &was, &is);
+	for (size_t i = 0; i < SHARDS; i++)
+		pthread_mutex_unlock(&limiter->locks[i]);
+}
+
+/* --- Taking --- */
+
 /* How long until a token is there; 0 or less: now. */
 static int64_t wait_us(const struct limit *limit, int64_t full_us)
 {
@@ -132,9 +165,11 @@ bool limiter_take(struct limiter *limiter, const uint8_t key[16], unsigned *retr
 	struct limit limit;
 	int64_t wait;
 
-	if (!limit_now(limiter, &limit))
-		return true;
 	pthread_mutex_lock(lock);
+	if (!limit_now(limiter, &limit)) {
+		pthread_mutex_unlock(lock);
+		return true;
+	}
 	bucket = find_or_make(limiter->buckets + set * WAYS, key);
 	wait = wait_us(&limit, bucket->full_us);
 	if (wait <= 0) {
@@ -156,26 +191,11 @@ bool limiter_look(struct limiter *limiter, const uint8_t key[16])
 	struct limit limit;
 	bool ok;
 
-	if (!limit_now(limiter, &limit))
-		return true;
 	pthread_mutex_lock(lock);
 	bucket = find(limiter->buckets + set * WAYS, key);
-	ok = !bucket || wait_us(&limit, bucket->full_us) <= 0;
+	ok = !limit_now(limiter, &limit) || !bucket || wait_us(&limit, bucket->full_us) <= 0;
 	pthread_mutex_unlock(lock);
 	return ok;
-}
-
-void limiter_forget(struct limiter *limiter, const uint8_t key[16])
-{
-	size_t set = set_of(limiter, key);
-	pthread_mutex_t *lock = &limiter->locks[set % SHARDS];
-	struct bucket *bucket;
-
-	pthread_mutex_lock(lock);
-	bucket = find(limiter->buckets + set * WAYS, key);
-	if (bucket)
-		bucket->full_us = 0;
-	pthread_mutex_unlock(lock);
 }
 
 void limiter_key_of_network(const struct addr *addr, uint8_t key[16])

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,14 @@ struct reply *reply_empty(int status)
 	return reply_static(status, NULL, "", 0);
 }
 
+static void put_retry(struct reply *reply, unsigned retry_s)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "%u", retry_s > 0 ? retry_s : 1);
+	reply_header(reply, "Retry-After", text);
+}
+
 struct reply *reply_problem(const struct problem *problem)
 {
 	int status = res_status(problem->res);
@@ -108,7 +117,7 @@ struct reply *reply_problem(const struct problem *problem)
 	reply = reply_body_take(status, "application/problem+json", &body);
 	reply_header(reply, "Cache-Control", "no-store");
 	if (status == 429 || status == 503)
-		reply_header(reply, "Retry-After", "1");
+		put_retry(reply, problem->retry_s);
 	if (status == 401)
 		reply_header(reply, "WWW-Authenticate", "Bearer");
 	return reply;

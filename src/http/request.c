@@ -7,10 +7,11 @@
 #include "edge.h"
 #include "hythe/util/text.h"
 
+#define TAGS_MAX 2048 /* of If-None-Match; more than that names nothing */
+
 /* --- The request line --- */
 
-/* "http://host/path" is allowed on any request (RFC 9112, 3.2.2): the path begins after the host.
- */
+/* "http://host/path" may stand in any request (RFC 9112, 3.2.2): the path begins after the host. */
 static size_t skip_authority(const char *target)
 {
 	static const char *const schemes[] = {"http://", "https://"};
@@ -40,6 +41,7 @@ bool request_begin(struct request *req, struct peer *peer, struct MHD_Connection
 {
 	size_t len = target ? strlen(target) : 0;
 
+	request_end(req); /* of one before it that never came to its handler, something may be left */
 	memset(req, 0, offsetof(struct request, target_inline));
 	req->connection = connection;
 	req->peer = peer;
@@ -222,16 +224,50 @@ const struct addr *request_client(const struct request *req)
 	return &req->client;
 }
 
-bool request_is_tls(const struct request *req)
-{
-	return req->peer->listener->tls != NULL;
-}
-
 struct arena *request_arena(struct request *req)
 {
 	if (req->arena.max == 0)
 		arena_init(&req->arena, HTTP_ARENA_MAX);
 	return &req->arena;
+}
+
+/* --- If-None-Match --- */
+
+static const char *skip_weak(const char *tag)
+{
+	return tag[0] == 'W' && tag[1] == '/' ? tag + 2 : tag;
+}
+
+bool etag_listed(const char *list, const char *etag)
+{
+	const char *opaque = skip_weak(etag);
+	size_t len = strlen(opaque);
+	const char *at = list;
+
+	for (;;) {
+		at += strspn(at, " \t,");
+		if (!*at)
+			return false;
+		if (*at == '*')
+			return true;
+		at = skip_weak(at);
+		if (*at != '"')
+			return false; /* not a list of tags: compare nothing further */
+		if (strncmp(at, opaque, len) == 0)
+			return true;
+		at = strchr(at + 1, '"');
+		if (!at)
+			return false;
+		at++;
+	}
+}
+
+bool request_knows(const struct request *req, const char *etag)
+{
+	char list[TAGS_MAX];
+
+	return request_header_joined(req, "If-None-Match", list, sizeof list) &&
+	       etag_listed(list, etag);
 }
 
 /* --- Query parameters --- */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "edge.h"
@@ -103,12 +104,25 @@ static void on_connect(void *ctx, struct MHD_Connection *connection, void **cont
 			registry_add(&listener->registry, *context);
 	} else if (peer) {
 		registry_remove(&listener->registry, peer);
+		/* A request that the library gave up before its handler is never said to be done. */
+		request_end(&peer->request);
 		free(peer);
 		*context = NULL;
 	}
 }
 
 /* --- Requests --- */
+
+/* The library keeps a record of each parameter in the connection's pool and says nothing, not even
+ * an error, once the pool is full. */
+static bool too_many_parameters(const struct request *req)
+{
+	size_t count = 0;
+
+	for (size_t i = req->query_at; i < req->query_at + req->query_len; i++)
+		count += req->target[i] == '&';
+	return count > HTTP_PARAMETERS_MAX;
+}
 
 static void *target_seen(void *ctx, const char *target, struct MHD_Connection *connection)
 {
@@ -122,7 +136,9 @@ static void *target_seen(void *ctx, const char *target, struct MHD_Connection *c
 	if (!request_begin(req, peer, connection, target))
 		return NULL;
 	req->began_ms = clock_mono_ms(listener->clock);
-	if (peer->requests > 1) /* the first one's time began with the connection */
+	if (too_many_parameters(req))
+		set_deadline(peer, req->began_ms); /* the next sweep ends it */
+	else if (peer->requests > 1) /* the first one's time began with the connection */
 		set_deadline(peer, req->began_ms + HTTP_REQUEST_MS);
 	return req;
 }
@@ -204,6 +220,13 @@ static enum MHD_Result handle_body(struct request *req, const char *data, size_t
 	return req->dropped <= req->body_max + DROP_MAX ? MHD_YES : MHD_NO;
 }
 
+static void no_longer_handed(struct request *req)
+{
+	if (req->handed)
+		atomic_fetch_sub(&req->peer->listener->handed, 1);
+	req->handed = false;
+}
+
 static enum MHD_Result handle_whole(struct request *req)
 {
 	const struct http_site *site = &req->peer->listener->site;
@@ -215,11 +238,14 @@ static enum MHD_Result handle_whole(struct request *req)
 	}
 	if (req->too_large)
 		return send_reply(req, refuse_body(req), req->began_ms + HTTP_REQUEST_MS);
-	/* Cleared before serving: a worker may have resumed the request when serve() returns. */
+	/* Before serving: a worker may have resumed the request when serve() returns. */
 	set_deadline(req->peer, 0);
+	req->handed = true;
+	atomic_fetch_add(&req->peer->listener->handed, 1);
 	reply = site->serve(site->ctx, req);
 	if (reply == reply_later())
 		return MHD_YES;
+	no_longer_handed(req);
 	if (!reply)
 		return MHD_NO;
 	return send_reply(req, reply, req->began_ms + HTTP_REQUEST_MS);
@@ -254,6 +280,7 @@ static void request_done(void *ctx, struct MHD_Connection *connection, void **co
 	(void)code;
 	if (!req)
 		return;
+	no_longer_handed(req);
 	request_end(req);
 	set_deadline(req->peer, clock_mono_ms(listener->clock) + HTTP_IDLE_S * 1000);
 	*context = NULL;
@@ -333,6 +360,11 @@ enum res http_listener_new(const struct http_config *config, const struct http_s
 	listener->name = copy_of(config->name);
 	listener->unix_path = copy_of(config->unix_path);
 	listener->address_header = copy_of(config->address_header);
+	if (!listener->name || (config->unix_path && !listener->unix_path) ||
+	    (config->address_header && !listener->address_header)) {
+		res = problem_set(problem, RES_NOMEM, "out_of_memory", NULL, "out of memory");
+		goto out;
+	}
 	if ((res = http_socket_open(config, listener, problem)) != RES_OK)
 		goto out;
 	if (config->tls_cert && (res = tls_open(config->tls_cert, config->tls_key, config->clock,
@@ -363,6 +395,14 @@ enum res http_listener_reload_tls(struct http_listener *listener, struct problem
 void http_listener_quiesce(struct http_listener *listener)
 {
 	atomic_store_explicit(&listener->quiesced, true, memory_order_relaxed);
+}
+
+void http_listener_drain(struct http_listener *listener, int64_t until_ms)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	while (atomic_load(&listener->handed) > 0 && clock_mono_ms(listener->clock) < until_ms)
+		nanosleep(&pause, NULL);
 }
 
 void http_listener_free(struct http_listener *listener)

@@ -14,8 +14,8 @@
 #define WAIT_MS 250
 
 struct http_workers {
-	pthread_mutex_t
-		lock; /* guards what follows; inside it only the library's own, which is a leaf */
+	/* Guards what follows; inside it only the library's own is taken, which is a leaf. */
+	pthread_mutex_t lock;
 	pthread_cond_t work;  /* something was queued, or the end has come */
 	pthread_cond_t watch; /* the queue is no longer empty, or the end has come */
 	struct request *head, *tail;
@@ -95,13 +95,6 @@ static void *worker_run(void *arg)
 	return NULL;
 }
 
-static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_ms)
-{
-	struct timespec at = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
-
-	pthread_cond_timedwait(cond, lock, &at);
-}
-
 /* When the head will have stood for too long. */
 static int64_t head_until_ms(const struct http_workers *workers)
 {
@@ -116,10 +109,14 @@ static void *watcher_run(void *arg)
 
 	pthread_mutex_lock(&workers->lock);
 	while (!workers->ending) {
+		int64_t left_ms = workers->head ? head_until_ms(workers) - now_ms() : 0;
+
 		if (!workers->head) {
 			pthread_cond_wait(&workers->watch, &workers->lock);
-		} else if (now_ms() < head_until_ms(workers)) {
-			wait_until(&workers->watch, &workers->lock, head_until_ms(workers));
+		} else if (left_ms > 0) {
+			struct timespec end = clock_wait_end(left_ms);
+
+			pthread_cond_timedwait(&workers->watch, &workers->lock, &end);
 		} else {
 			struct request *req = pop(workers);
 

@@ -5,40 +5,50 @@
 #include "hythe/util/addr.h"
 #include "words.h"
 
-#define LABEL_MAX  63
-#define FORMAT_MAX 24
+#define LABEL_MAX 63
+
+const char *const host_format_words[] = {"base64", "links", "plain", NULL};
 
 static bool is_ldh(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-/* Labels of letters, digits and inner hyphens. A last label of digits alone would be taken for a
- * broken IPv4 address by every client, so it is refused. */
+bool host_label_is_number(const char *label, size_t len)
+{
+	bool hex = len >= 2 && label[0] == '0' && (label[1] == 'x' || label[1] == 'X');
+
+	for (size_t i = hex ? 2 : 0; i < len; i++) {
+		char c = label[i];
+
+		if (!(c >= '0' && c <= '9') &&
+		    !(hex && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))))
+			return false;
+	}
+	return len > 0;
+}
+
+/* Labels of letters, digits and inner hyphens. A number at the end would be taken for a broken IPv4
+ * address by every client, so it is refused. */
 static bool is_host_name(const char *name)
 {
 	const char *label = name;
-	bool digits = false;
 
 	for (;;) {
 		size_t len = strcspn(label, ".");
 
 		if (len < 1 || len > LABEL_MAX || label[0] == '-' || label[len - 1] == '-')
 			return false;
-		digits = true;
-		for (size_t i = 0; i < len; i++) {
+		for (size_t i = 0; i < len; i++)
 			if (!is_ldh(label[i]))
 				return false;
-			digits = digits && label[i] >= '0' && label[i] <= '9';
-		}
 		if (label[len] == '\0')
-			return !digits;
+			return !host_label_is_number(label, len);
 		label += len + 1;
 	}
 }
 
-/* Lowered, without the dot at the end that means the same name. NULL: too long, or memory is out.
- */
+/* Lowered, without the dot at the end that means the same. NULL: too long, or memory is out. */
 static char *plain_name(struct arena *arena, const char *text)
 {
 	size_t len = strlen(text);
@@ -75,6 +85,9 @@ enum res address_check(struct arena *arena, const char *field, const char *text,
 	char *name;
 
 	if (addr_parse(text, strlen(text), &addr)) {
+		if (!addr_is_host(&addr))
+			return problem_set(problem, RES_INVALID, "bad_address", field,
+					   "must be the address of one machine");
 		name = arena_alloc(arena, ADDR_TEXT_MAX);
 		if (!name)
 			return RES_NOMEM;
@@ -108,13 +121,16 @@ enum res sni_check(struct arena *arena, const char *field, const char *text, con
 
 static bool format_valid(const char *word)
 {
-	return word_valid(word, FORMAT_MAX);
+	for (size_t i = 0; host_format_words[i]; i++)
+		if (strcmp(host_format_words[i], word) == 0)
+			return true;
+	return false;
 }
 
 enum res host_formats_check(struct arena *arena, const char *field, const struct json *formats,
 			    const char **out, struct problem *problem)
 {
-	static const struct words_rule rule = {"bad_format", "1 to 24 of a-z, 0-9 and -",
+	static const struct words_rule rule = {"bad_format", "one of base64, links, plain",
 					       format_valid};
 
 	return words_check(arena, field, formats, &rule, out, problem);

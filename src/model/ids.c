@@ -14,11 +14,6 @@ static const char *const prefixes[] = {
 	[ID_SESSION] = "ses_", [ID_JOB] = "job_",
 };
 
-const char *public_id_prefix(enum id_kind kind)
-{
-	return prefixes[kind];
-}
-
 void public_id_new(enum id_kind kind, struct public_id *out)
 {
 	uint8_t random[RANDOM_LEN];

@@ -133,8 +133,7 @@ enum res cert_read(const char *field, const char *pem, struct cert_facts *out,
 	BIO_free(bio);
 	if (ok)
 		return RES_OK;
-	ERR_clear_error(); /* what it says of the text is for nobody, and would lie about the next
-			      call */
+	ERR_clear_error(); /* for nobody, and would lie about the next call */
 	*out = (struct cert_facts){0};
 	return problem_set(problem, RES_INVALID, "bad_certificate", field,
 			   "must be a certificate in PEM (-----BEGIN CERTIFICATE-----)");

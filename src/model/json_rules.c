@@ -245,3 +245,30 @@ enum res rules_put(struct rules_writer *w, const char *name, const struct object
 		res = rules->check(w, object);
 	return res;
 }
+
+static bool object_holds_secret(const struct object_rules *rules, const struct json *object)
+{
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct json *member = json_member(object, rules->rules[i].name);
+
+		if (member && rule_holds_secret(&rules->rules[i], member))
+			return true;
+	}
+	return false;
+}
+
+bool rule_holds_secret(const struct rule *rule, const struct json *value)
+{
+	if (value->type == JSON_NULL)
+		return false;
+	if (rule->secret)
+		return true;
+	if (rule->shape == SHAPE_OBJECT)
+		return object_holds_secret(rule->object, value);
+	if (rule->shape != SHAPE_OBJECTS)
+		return false;
+	for (const struct json *item = json_first(value); item; item = json_next(item))
+		if (object_holds_secret(rule->object, item))
+			return true;
+	return false;
+}

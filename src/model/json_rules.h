@@ -65,5 +65,7 @@ enum res rules_refuse(struct rules_writer *w, const char *member, const char *co
  * name; a null takes one away. Opens and closes the JSON object itself. */
 enum res rules_put(struct rules_writer *w, const char *name, const struct object_rules *rules,
 		   const struct json *object, const struct json *base);
+/* Does `value`, as the rule takes it, hold anything that people without the right do not see? */
+bool rule_holds_secret(const struct rule *rule, const struct json *value);
 
 #endif

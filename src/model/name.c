@@ -8,7 +8,23 @@
 #include <unistr.h>
 
 #define VARIATION_EMOJI 0xfe0f
+#define VARIATION_TEXT  0xfe0e
+#define JOINER_NOT      0x200c
+#define JOINER          0x200d
+#define FLAG_BLACK      0x1f3f4 /* with tags behind: the flag of a part of a country */
 #define BRAILLE_BLANK   0x2800 /* a symbol by category, and looks like a space */
+
+static bool is_invisible(ucs4_t c)
+{
+	return uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cf) ||
+	       uc_is_property_default_ignorable_code_point(c) || c == BRAILLE_BLANK;
+}
+
+static bool is_control(ucs4_t c)
+{
+	return uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cc | UC_CATEGORY_MASK_Zl |
+							   UC_CATEGORY_MASK_Zp);
+}
 
 /* NULL: the character may stand in a name; else what to tell. `before` is 0 at the start.
  * The joiner U+200D is refused with the other invisible ones: a family emoji is not worth two names
@@ -17,11 +33,9 @@ static const char *refusal(ucs4_t c, ucs4_t before)
 {
 	if (c == VARIATION_EMOJI && before != 0 && uc_is_property_emoji(before))
 		return NULL;
-	if (uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cc | UC_CATEGORY_MASK_Zl |
-							UC_CATEGORY_MASK_Zp))
+	if (is_control(c))
 		return "control characters";
-	if (uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cf) ||
-	    uc_is_property_default_ignorable_code_point(c) || c == BRAILLE_BLANK)
+	if (is_invisible(c))
 		return "invisible characters";
 	if (uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Co | UC_CATEGORY_MASK_Cn |
 							UC_CATEGORY_MASK_Cs))
@@ -147,4 +161,44 @@ out:
 	free(nfc);
 	free(folded);
 	return res;
+}
+
+/* --- Other text that is shown --- */
+
+static bool is_tag(ucs4_t c)
+{
+	return c >= 0xe0020 && c <= 0xe007f;
+}
+
+static bool may_show(ucs4_t c, ucs4_t before)
+{
+	switch (c) {
+	case JOINER:
+	case JOINER_NOT:
+	case VARIATION_TEXT:
+	case VARIATION_EMOJI:
+		return before != 0;
+	}
+	if (is_tag(c))
+		return is_tag(before) || before == FLAG_BLACK;
+	return !is_control(c) && !is_invisible(c);
+}
+
+enum res shown_check(const char *field, const char *text, struct problem *problem)
+{
+	const uint8_t *bytes = (const uint8_t *)text;
+	size_t len = strlen(text), at = 0, chars = 0;
+	ucs4_t c = 0, before = 0;
+
+	while (at < len) {
+		at += (size_t)u8_mbtouc(&c, bytes + at, len - at);
+		chars++;
+		if (!may_show(c, before))
+			return problem_set(problem, RES_INVALID, "bad_value", field,
+					   "must not have characters that nobody sees or that turn "
+					   "the line around (character %zu is U+%04X)",
+					   chars, (unsigned)c);
+		before = c;
+	}
+	return RES_OK;
 }

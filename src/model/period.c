@@ -6,8 +6,7 @@
 
 /* Borders are numbered without gaps: by day, week, month or year of the calendar, or by stretches
  * of equal length from the anchor. Which border a number means is one function; the period that
- * holds a moment is found by walking from a good guess, which no change of clocks can lead astray.
- */
+ * holds a moment is found by walking from a good guess: no change of clocks can lead it astray. */
 struct ruler {
 	const struct zone *zone;
 	enum quota_period kind;
@@ -109,8 +108,7 @@ struct period user_period_at(const struct zone *zone, const struct user *user, i
 		return (struct period){usage->period_start_unix, usage->period_end_unix};
 	period = period_at(zone, user->quota_period, user->quota_period_days,
 			   user->period_anchor_unix, now_unix);
-	/* Periods of one user follow each other, also when the panel has moved to another time
-	 * zone. */
+	/* Periods of one user follow each other, also after a move to another time zone. */
 	if (period.start_unix < usage->period_end_unix)
 		period.start_unix = usage->period_end_unix;
 	return period;

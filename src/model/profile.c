@@ -133,16 +133,6 @@ uint16_t port_set_common(const struct port_set *a, const struct port_set *b)
 
 /* --- Obfuscation --- */
 
-enum res obfs_password_check(const char *field, const char *password, struct problem *problem)
-{
-	size_t len = strlen(password);
-
-	if (len >= OBFS_PASSWORD_MIN && len <= OBFS_PASSWORD_MAX)
-		return RES_OK;
-	return problem_set(problem, RES_INVALID, "out_of_range", field,
-			   "must be %d to %d bytes long", OBFS_PASSWORD_MIN, OBFS_PASSWORD_MAX);
-}
-
 void obfs_password_random(char out[static OBFS_PASSWORD_RANDOM + 1])
 {
 	uint8_t bytes[OBFS_PASSWORD_RANDOM / 4 * 3];

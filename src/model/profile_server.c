@@ -253,15 +253,15 @@ static enum res outbound_check(struct rules_writer *w, const struct json *object
 {
 	static const struct need needs[] = {
 		{"direct", "mode",        false},
-                {"direct", "bind_ipv4",   false},
+		{"direct", "bind_ipv4",   false},
 		{"direct", "bind_ipv6",   false},
-                {"direct", "bind_device", false},
+		{"direct", "bind_device", false},
 		{"direct", "fast_open",   false},
-                {"socks5", "addr",        true },
+		{"socks5", "addr",        true },
 		{"socks5", "username",    false},
-                {"socks5", "password",    false},
+		{"socks5", "password",    false},
 		{"http",   "url",         true },
-                {"http",   "insecure",    false},
+		{"http",   "insecure",    false},
 	};
 
 	return needs_check(w, object, "direct", needs, COUNT(needs));
@@ -271,17 +271,17 @@ static enum res resolver_check(struct rules_writer *w, const struct json *object
 {
 	static const struct need needs[] = {
 		{"udp",   "addr",      true },
-                {"tcp",   "addr",      true },
+		{"tcp",   "addr",      true },
 		{"tls",   "addr",      true },
-                {"https", "addr",      true },
+		{"https", "addr",      true },
 		{"tls",   "sni",       false},
-                {"https", "sni",       false},
+		{"https", "sni",       false},
 		{"tls",   "insecure",  false},
-                {"https", "insecure",  false},
+		{"https", "insecure",  false},
 		{"udp",   "timeout_s", false},
-                {"tcp",   "timeout_s", false},
+		{"tcp",   "timeout_s", false},
 		{"tls",   "timeout_s", false},
-                {"https", "timeout_s", false},
+		{"https", "timeout_s", false},
 	};
 
 	return needs_check(w, object, "system", needs, COUNT(needs));
@@ -514,4 +514,17 @@ enum res server_print_public(const struct json *server, struct buf *out)
 	if ((res = rules_put(&w, NULL, &server_rules, server, NULL)) != RES_OK)
 		return res;
 	return json_finish(&w.json) ? RES_OK : RES_NOMEM;
+}
+
+const char *server_secret_lost(const struct json *base, const struct json *patch)
+{
+	for (size_t i = 0; i < COUNT(server_rows); i++) {
+		const struct json *stored = json_member(base, server_rows[i].name);
+		const struct json *given_now = json_member(patch, server_rows[i].name);
+
+		if (stored && given_now && given_now->type != JSON_NULL &&
+		    rule_holds_secret(&server_rows[i], stored))
+			return server_rows[i].name;
+	}
+	return NULL;
 }

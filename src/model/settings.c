@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hythe/model/host.h"
+#include "hythe/model/name.h"
 #include "hythe/model/period.h"
 #include "hythe/util/addr.h"
 #include "hythe/util/hash.h"
@@ -13,32 +15,32 @@
 
 /* --- The table --- */
 
-#define TEXT_IN(member, least, most)                                                               \
-	{                                                                                          \
-#member, JSON_IN_TEXT, offsetof(struct settings_input, member), least, most, NULL, \
-			false, false                                                               \
-	}
-#define NUMBER_IN(member, least, most)                                                             \
-	{                                                                                          \
-#member, JSON_IN_I64, offsetof(struct settings_input, member), least, most, NULL,  \
-			false, false                                                               \
-	}
+#define INPUT(member, k, least, most)                                                              \
+	{.name = #member,                                                                          \
+	 .kind = k,                                                                                \
+	 .offset = offsetof(struct settings_input, member),                                        \
+	 .min = least,                                                                             \
+	 .max = most}
+#define TEXT_IN(member, least, most)   INPUT(member, JSON_IN_TEXT, least, most)
+#define NUMBER_IN(member, least, most) INPUT(member, JSON_IN_I64, least, most)
 
+/* clang-format off */
 const struct json_field settings_fields[] = {
-	[SETTING_PUBLIC_URL] = TEXT_IN(public_url, 1, 255),
-	[SETTING_SUB_PREFIX] = TEXT_IN(sub_prefix, 1, SETTING_PREFIX_MAX),
-	[SETTING_ADMIN_PREFIX] = TEXT_IN(admin_prefix, 1, SETTING_PREFIX_MAX),
-	[SETTING_TIME_ZONE] = TEXT_IN(time_zone, 1, 63),
-	[SETTING_NAME_TEMPLATE] = TEXT_IN(name_template, 1, 127),
-	[SETTING_TITLE] = TEXT_IN(title, 0, 63),
-	[SETTING_LANGUAGE] = TEXT_IN(language, 2, 7),
-	[SETTING_HIDE_AFTER] = NUMBER_IN(hide_after_s, 0, 365 * DAY_S),
-	[SETTING_LINK_BURST] = NUMBER_IN(link_burst, 0, 100000),
-	[SETTING_NETWORK_PER_S] = NUMBER_IN(network_per_s, 1, 10000),
-	[SETTING_NETWORK_BURST] = NUMBER_IN(network_burst, 0, 100000),
-	[SETTING_CACHE_MAX] = NUMBER_IN(cache_max_bytes, 0, 1 << 30),
+	[SETTING_PUBLIC_URL]      = TEXT_IN(public_url, 1, 255),
+	[SETTING_SUB_PREFIX]      = TEXT_IN(sub_prefix, 1, SETTING_PREFIX_MAX),
+	[SETTING_ADMIN_PREFIX]    = TEXT_IN(admin_prefix, 1, SETTING_PREFIX_MAX),
+	[SETTING_TIME_ZONE]       = TEXT_IN(time_zone, 1, 63),
+	[SETTING_NAME_TEMPLATE]   = TEXT_IN(name_template, 1, 127),
+	[SETTING_TITLE]           = TEXT_IN(title, 0, 63),
+	[SETTING_LANGUAGE]        = TEXT_IN(language, 2, 7),
+	[SETTING_HIDE_AFTER]      = NUMBER_IN(hide_after_s, 0, 365 * DAY_S),
+	[SETTING_LINK_BURST]      = NUMBER_IN(link_burst, 0, 100000),
+	[SETTING_NETWORK_PER_S]   = NUMBER_IN(network_per_s, 1, 10000),
+	[SETTING_NETWORK_BURST]   = NUMBER_IN(network_burst, 0, 100000),
+	[SETTING_CACHE_MAX]       = NUMBER_IN(cache_max_bytes, 0, 1 << 30),
 	[SETTING_UPDATE_INTERVAL] = NUMBER_IN(update_interval_h, 1, 8760),
 };
+/* clang-format on */
 const size_t settings_fields_count = SETTINGS_INPUTS;
 
 /* Where a row stands in struct settings. Bounds of rows that are input stand above, once. */
@@ -49,14 +51,14 @@ struct row {
 	int64_t max; /* of numbers that are no input */
 };
 
-#define MEMBER_SIZE(member) sizeof(((struct settings *)0)->member)
+#define MEMBER(member) .name = #member, .offset = offsetof(struct settings, member)
 #define TEXT_ROW(member)                                                                           \
 	{                                                                                          \
-#member, offsetof(struct settings, member), MEMBER_SIZE(member), 0                 \
+		MEMBER(member), .size = sizeof(((struct settings *)0)->member)                     \
 	}
 #define NUMBER_ROW(member)                                                                         \
 	{                                                                                          \
-#member, offsetof(struct settings, member), 0, INT64_MAX                           \
+		MEMBER(member), .max = INT64_MAX                                                   \
 	}
 
 static const struct row rows[SETTINGS_ROWS] = {
@@ -265,17 +267,14 @@ static bool host_name_valid(const char *host, size_t len)
 	return label > 0 && host[len - 1] != '-';
 }
 
-/* What digits and dots only would be read as an address by a client, so it must be one. */
+/* What ends with a number would be read as an address by a client, so it must be one. */
 static bool looks_like_ipv4(const char *host, size_t len)
 {
 	size_t last = len;
 
 	while (last > 0 && host[last - 1] != '.')
 		last--;
-	for (size_t i = last; i < len; i++)
-		if (host[i] < '0' || host[i] > '9')
-			return false;
-	return true;
+	return host_label_is_number(host + last, len - last);
 }
 
 /* Host and its length at `text`; what follows is the port, the path or the end. */
@@ -288,12 +287,13 @@ static bool host_valid(const char *text, size_t *len)
 
 		*len = inner + 2;
 		return text[inner + 1] == ']' && memchr(text + 1, ':', inner) &&
-		       addr_parse(text + 1, inner, &addr);
+		       addr_parse(text + 1, inner, &addr) && addr_is_host(&addr);
 	}
 	*len = strcspn(text, ":/");
 	if (!host_name_valid(text, *len))
 		return false;
-	return !looks_like_ipv4(text, *len) || addr_parse(text, *len, &addr);
+	return !looks_like_ipv4(text, *len) ||
+	       (addr_parse(text, *len, &addr) && addr_is_host(&addr));
 }
 
 static bool path_valid(const char *path)
@@ -409,12 +409,15 @@ static enum res prefix_check(const char *field, const char *prefix, struct probl
 
 /* Two prefixes in force at once lead to two places, so they must differ; an old one of the same
  * kind leads to the same place and may be taken again. */
-static enum res prefixes_differ(const struct settings *settings, struct problem *problem)
+static enum res prefixes_differ(const struct settings *settings, uint64_t sent,
+				struct problem *problem)
 {
+	bool only_sub = (sent & UINT64_C(1) << SETTING_SUB_PREFIX) &&
+			!(sent & UINT64_C(1) << SETTING_ADMIN_PREFIX);
 	const char *field = NULL;
 
 	if (strcmp(settings->sub_prefix, settings->admin_prefix) == 0)
-		field = "admin_prefix";
+		field = only_sub ? "sub_prefix" : "admin_prefix";
 	else if (strcmp(settings->sub_prefix, settings->old_admin_prefix) == 0)
 		field = "sub_prefix";
 	else if (strcmp(settings->admin_prefix, settings->old_sub_prefix) == 0)
@@ -430,8 +433,17 @@ static enum res prefixes_differ(const struct settings *settings, struct problem 
 
 enum res settings_check(const struct settings *settings, struct problem *problem)
 {
+	return settings_check_change(settings, 0, problem);
+}
+
+enum res settings_check_change(const struct settings *settings, uint64_t sent,
+			       struct problem *problem)
+{
 	enum res res;
 
+	if ((res = shown_check("title", settings->title, problem)) != RES_OK ||
+	    (res = shown_check("name_template", settings->name_template, problem)) != RES_OK)
+		return res;
 	if (!settings_url_valid(settings->public_url))
 		return problem_set(
 			problem, RES_INVALID, "bad_value", "public_url",
@@ -439,7 +451,7 @@ enum res settings_check(const struct settings *settings, struct problem *problem
 			"and a path without a slash at its end");
 	if ((res = prefix_check("sub_prefix", settings->sub_prefix, problem)) != RES_OK ||
 	    (res = prefix_check("admin_prefix", settings->admin_prefix, problem)) != RES_OK ||
-	    (res = prefixes_differ(settings, problem)) != RES_OK ||
+	    (res = prefixes_differ(settings, sent, problem)) != RES_OK ||
 	    (res = zone_check(settings->time_zone, problem)) != RES_OK)
 		return res;
 	if (!template_valid(settings->name_template))

@@ -66,11 +66,18 @@ int64_t user_next_change(const struct user *user, int64_t now_unix)
 	return next;
 }
 
+/* A counter in a row changed by hand. */
+static int64_t not_negative(int64_t bytes)
+{
+	return bytes < 0 ? 0 : bytes;
+}
+
 int64_t user_used_bytes(const struct user *user, int64_t now_unix)
 {
 	if (passed(user->usage.period_end_unix, now_unix))
 		return 0;
-	return num_add_sat(user->usage.used_up_bytes, user->usage.used_down_bytes);
+	return num_add_sat(not_negative(user->usage.used_up_bytes),
+			   not_negative(user->usage.used_down_bytes));
 }
 
 int64_t user_left_bytes(const struct user *user, int64_t now_unix)

@@ -152,13 +152,12 @@ static bool hex_size(struct span line, size_t *out)
 	if (line.len == 0 || line.len > 8)
 		return false;
 	for (; i < line.len; i++) {
-		const char *digits = "0123456789abcdef";
-		int c = line.text[i] | 0x20;
-		const char *at = line.text[i] ? strchr(digits, c) : NULL;
+		static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+		const char *at = memchr(digits, line.text[i], sizeof digits - 1);
 
 		if (!at)
 			return false;
-		value = value * 16 + (size_t)(at - digits);
+		value = value * 16 + (size_t)(at - digits) % 16;
 	}
 	*out = value;
 	return true;

@@ -38,8 +38,7 @@ static enum res hash_inbound(struct op *op, const struct inbound *inbound,
 	return RES_OK;
 }
 
-/* The node's sum loses what was stored and gains what is now: the stored hash is the before image.
- */
+/* The node's sum loses what was stored, the before image, and gains what is now. */
 static enum res sum_move(struct op *op, int64_t node_id, const uint8_t *before,
 			 const uint8_t *after)
 {
@@ -150,8 +149,7 @@ static enum res pair_move(struct op *op, const struct access_pair *pair,
 
 	if (res != RES_OK)
 		return res;
-	/* Only servers that no agent runs came or went: nodes need not hear of it, subscriptions
-	 * do. */
+	/* Servers that no agent runs came or went: subscriptions hear of it, nodes need not. */
 	if (same_record(before, after))
 		return txn_change(op->txn, CHANGE_RENDER, 0, 0, false);
 	res = sum_move(op, pair->node_id, before->recorded ? before->hash : NULL,

@@ -1,25 +1,21 @@
 #include "hythe/ops/admins.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "hythe/model/name.h"
 #include "hythe/store/settings.h"
 #include "hythe/util/json_write.h"
+#include "op_parts.h"
 
-#define FIELD(member, kind, least, most, words, required)                                          \
-	{                                                                                          \
-#member, kind, offsetof(struct admin_input, member), least, most, words, required, \
-			false                                                                      \
-	}
-
+/* clang-format off */
 const struct json_field admin_fields[ADMIN_FIELDS] = {
-	[ADMIN_F_NAME] = FIELD(name, JSON_IN_TEXT, 1, NAME_MAX_BYTES, NULL, false),
-	[ADMIN_F_ROLE] = FIELD(role, JSON_IN_WORD, 0, 0, role_words, false),
-	[ADMIN_F_LANGUAGE] = FIELD(language, JSON_IN_TEXT, 0, 7, NULL, false),
-	[ADMIN_F_ENABLED] = FIELD(enabled, JSON_IN_BOOL, 0, 1, NULL, false),
-	[ADMIN_F_PASSWORD] = FIELD(password, JSON_IN_TEXT, 0, 1024, NULL, false),
+	[ADMIN_F_NAME]     = {FIELD_TEXT(admin_input, name, 1, NAME_MAX_BYTES)},
+	[ADMIN_F_ROLE]     = {FIELD_WORD(admin_input, role, role_words)},
+	[ADMIN_F_LANGUAGE] = {FIELD_TEXT(admin_input, language, 0, 7)},
+	[ADMIN_F_ENABLED]  = {FIELD_BOOL(admin_input, enabled)},
+	[ADMIN_F_PASSWORD] = {FIELD_TEXT(admin_input, password, 0, 1024)},
 };
+/* clang-format on */
 
 static bool given(const struct admin_input *input, enum admin_field field)
 {
@@ -100,6 +96,12 @@ static bool language_fits(const char *language)
 	return strlen(language) < 8;
 }
 
+static bool same(const struct admin_account *a, const struct admin_account *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->role, b->role) == 0 &&
+	       a->enabled == b->enabled && strcmp(a->language, b->language) == 0;
+}
+
 /* What the input says over what the account has. */
 static enum res apply(struct op *op, const struct admin_input *input, struct admin_account *account)
 {
@@ -112,8 +114,14 @@ static enum res apply(struct op *op, const struct admin_input *input, struct adm
 		    (res = name_free(op, account->name_key, account->id)) != RES_OK)
 			return res;
 	}
-	if (given(input, ADMIN_F_ROLE))
+	if (given(input, ADMIN_F_ROLE)) {
+		/* He could sign in and no more: his limits are not built yet. */
+		if (input->role == ROLE_RESELLER)
+			return problem_set(op->problem, RES_INVALID, "not_supported", "role",
+					   "The role reseller cannot be given yet: choose owner, "
+					   "helper or readonly.");
 		account->role = role_words[input->role];
+	}
 	if (given(input, ADMIN_F_ENABLED))
 		account->enabled = input->enabled;
 	if (given(input, ADMIN_F_LANGUAGE)) {
@@ -184,17 +192,16 @@ enum res op_admin_create(struct op *op, void *arg)
 enum res op_admin_patch(struct op *op, void *arg)
 {
 	struct admin_patch *patch = arg;
-	struct admin_account account;
-	bool was_owner;
+	struct admin_account before, account;
 	enum res res;
 
-	if ((res = target_read(op, &patch->target, &account)) != RES_OK)
+	if ((res = target_read(op, &patch->target, &before)) != RES_OK)
 		return res;
-	was_owner = is_acting_owner(&account);
-	if ((res = apply(op, &patch->input, &account)) != RES_OK ||
+	account = before;
+	if ((res = apply(op, &patch->input, &account)) != RES_OK || same(&before, &account) ||
 	    (res = admin_update(op->conn, &account)) != RES_OK)
 		return res;
-	if (was_owner && !is_acting_owner(&account) && (res = owner_left(op)) != RES_OK)
+	if (is_acting_owner(&before) && !is_acting_owner(&account) && (res = owner_left(op)) != RES_OK)
 		return res;
 	if (!account.enabled && (res = sessions_drop(op->conn, account.id, 0)) != RES_OK)
 		return res;

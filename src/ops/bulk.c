@@ -31,7 +31,7 @@ static enum res run_item(struct op *op, const struct bulk *bulk, size_t index,
 	res = bulk->items[index].fn(&inner, bulk->items[index].arg);
 	if (res == RES_OK || (res == RES_NOT_FOUND && bulk->skip_gone))
 		return res;
-	problem_set(problem, res, "failed", NULL, "%s", res_text(res));
+	problem_set(problem, res, res_code(res), NULL, "%s", res_text(res));
 	name_field(bulk, index, problem);
 	return res;
 }

@@ -1,26 +1,24 @@
 #include "hythe/ops/groups.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "hythe/model/name.h"
+#include "hythe/model/node.h"
 #include "hythe/ops/access.h"
 #include "hythe/store/groups.h"
-#include "hythe/util/json_read.h"
+#include "op_parts.h"
 
 #define ACCESS_MAX    256
-#define TAG_MAX       32
 #define LEAVE_AT_ONCE 100 /* members; the others leave with the timer, so that no job is long */
 
+/* clang-format off */
 const struct json_field group_fields[GROUP_FIELDS] = {
-	[GROUP_F_NAME] = {"name",   JSON_IN_TEXT,  offsetof(struct group_input, name),   1,
-			  NAME_MAX_BYTES,							 NULL, false, false},
-	[GROUP_F_NOTE] = {"note",   JSON_IN_LINES, offsetof(struct group_input, note),   0, 4096, NULL,
-			  false,									       false},
-	[GROUP_F_ACCESS] = {"access", JSON_IN_TREE,  offsetof(struct group_input, access), 0, 0,
-                          NULL,									 false, false},
+	[GROUP_F_NAME]   = {FIELD_TEXT(group_input, name, 1, NAME_MAX_BYTES)},
+	[GROUP_F_NOTE]   = {FIELD_LINES(group_input, note, 4096)},
+	[GROUP_F_ACCESS] = {FIELD_TREE(group_input, access)},
 };
+/* clang-format on */
 
 static bool given(const struct group_input *input, enum group_field field)
 {
@@ -28,6 +26,7 @@ static bool given(const struct group_input *input, enum group_field field)
 }
 
 /* --- Access rules --- */
+
 static enum res bad_rule(struct op *op, size_t index, const char *member, const char *code,
 			 const char *what)
 {
@@ -64,14 +63,6 @@ static enum res check_members(struct op *op, const struct json *rule, size_t ind
 	return RES_OK;
 }
 
-static bool tag_valid(const char *tag)
-{
-	size_t len = strlen(tag);
-
-	return len >= 1 && len <= TAG_MAX &&
-	       strspn(tag, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
-}
-
 static enum res read_place(struct op *op, const struct json *rule, size_t index,
 			   struct group_access *out)
 {
@@ -88,7 +79,7 @@ static enum res read_place(struct op *op, const struct json *rule, size_t index,
 	if (tag) {
 		out->scope = ACCESS_TAG;
 		out->tag = tag->text;
-		if (!tag_valid(tag->text))
+		if (!node_tag_valid(tag->text))
 			return bad_rule(op, index, "tag", "bad_value",
 					"A tag is 1 to 32 of a-z, 0-9 and the hyphen.");
 		return RES_OK;
@@ -182,6 +173,7 @@ static enum res replace_rules(struct op *op, int64_t group_id, const struct json
 }
 
 /* --- Operations --- */
+
 static enum res apply(struct op *op, const struct group_input *input, struct group *group)
 {
 	int64_t holder = 0;
@@ -219,7 +211,8 @@ enum res op_group_create(struct op *op, void *group_create)
 	if (given(&create->input, GROUP_F_ACCESS))
 		res = replace_rules(op, group.id, create->input.access, &changed);
 	if (res != RES_OK ||
-	    (res = op_audit(op, "group.create", group.public_id.text, NULL)) != RES_OK)
+	    (res = op_audit(op, "group.create", group.public_id.text,
+			    detail_name(op, group.name))) != RES_OK)
 		return res;
 	create->id = group.id;
 	create->public_id = group.public_id;
@@ -257,10 +250,11 @@ enum res op_group_patch(struct op *op, void *group_patch)
 		return res;
 	if (!changed && strcmp(was.name, now.name) == 0 && strcmp(was.note, now.note) == 0)
 		return RES_OK;
-	now.version++;
+	now.version = next_version(now.version);
 	if ((res = group_update(op->conn, &now)) != RES_OK)
 		return res;
-	return op_audit(op, "group.patch", now.public_id.text, NULL);
+	return op_audit(op, "group.patch", now.public_id.text,
+			detail_fields(op, group_fields, GROUP_FIELDS, patch->input.present));
 }
 
 static enum res member_leaves(struct op *op, int64_t user_id, int64_t group_id)
@@ -292,5 +286,7 @@ enum res op_group_delete(struct op *op, void *group_target)
 		return res;
 	for (size_t i = 0; res == RES_OK && i < count; i++)
 		res = member_leaves(op, members[i], group.id);
-	return res == RES_OK ? op_audit(op, "group.delete", group.public_id.text, NULL) : res;
+	if (res != RES_OK)
+		return res;
+	return op_audit(op, "group.delete", group.public_id.text, detail_name(op, group.name));
 }

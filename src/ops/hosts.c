@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hythe/model/inbound.h"
+#include "hythe/model/name.h"
 #include "hythe/store/hosts.h"
 #include "hythe/store/inbounds.h"
 #include "op_parts.h"
@@ -47,7 +48,9 @@ static enum res fill(struct op *op, const struct host_input *in, struct host *ho
 	enum res res = RES_OK;
 
 	fill_plain(in, host);
-	if (has(in, HOST_F_ADDRESS)) {
+	if (has(in, HOST_F_NAME))
+		res = shown_check("name", host->name, op->problem);
+	if (res == RES_OK && has(in, HOST_F_ADDRESS)) {
 		host->address = "";
 		if (in->address && *in->address)
 			res = address_check(op->arena, "address", in->address, &host->address,
@@ -125,7 +128,7 @@ enum res op_host_patch(struct op *op, void *host_patch)
 	after = row.host;
 	if ((res = fill(op, in, &after)) != RES_OK || same(&row.host, &after))
 		return res;
-	after.version++;
+	after.version = next_version(after.version);
 	if ((res = host_update(op->conn, &after)) != RES_OK ||
 	    (res = txn_change(op->txn, CHANGE_RENDER, 0, 0, false)) != RES_OK)
 		return res;

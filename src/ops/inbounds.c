@@ -307,7 +307,7 @@ enum res op_inbound_patch(struct op *op, void *inbound_patch)
 	after = before;
 	if ((res = fill(op, &patch->input, &after)) != RES_OK || same(&before, &after))
 		return res;
-	after.version++;
+	after.version = next_version(after.version);
 	if ((res = inbound_ports_check(op, &after)) != RES_OK ||
 	    (res = inbound_update(op->conn, &after)) != RES_OK ||
 	    (res = spread(op, &after)) != RES_OK)

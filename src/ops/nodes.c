@@ -57,7 +57,9 @@ static enum res fill(struct op *op, const struct node_input *in, struct node *no
 	enum res res = RES_OK;
 
 	fill_plain(in, node);
-	if (has(in, NODE_F_NAME))
+	if (has(in, NODE_F_CITY))
+		res = shown_check("city", node->city, op->problem);
+	if (res == RES_OK && has(in, NODE_F_NAME))
 		res = name_set(op, in->name, node_name_taken, node->id, &node->name,
 			       &node->name_key);
 	if (res == RES_OK && has(in, NODE_F_ADDRESS))
@@ -161,7 +163,7 @@ enum res op_node_patch(struct op *op, void *node_patch)
 	after = before;
 	if ((res = fill(op, &patch->input, &after)) != RES_OK || same(&before, &after))
 		return res;
-	after.version++;
+	after.version = next_version(after.version);
 	if ((res = node_update(op->conn, &after)) != RES_OK ||
 	    (res = spread(op, &before, &after)) != RES_OK)
 		return res;

@@ -60,6 +60,11 @@ enum res reference_found(struct op *op, enum res res, const char *field, const c
 			   "names no %s that there is", what);
 }
 
+int64_t next_version(int64_t version)
+{
+	return version < INT64_MAX ? version + 1 : 1;
+}
+
 enum res name_set(struct op *op, const char *text, name_taken_fn taken_by, int64_t id,
 		  const char **name, const char **key)
 {

@@ -1,5 +1,4 @@
-/* ops/op_parts.h – small steps that the operations on profiles, nodes, inbounds and hosts share.
- * Private to ops/. */
+/* ops/op_parts.h – rows of input tables, and small steps that operations share. Private to ops/. */
 #ifndef HYTHE_OPS_OP_PARTS_H
 #define HYTHE_OPS_OP_PARTS_H
 
@@ -18,6 +17,7 @@
 #define FIELD_WORD(type, member, list)     FIELD(type, member, JSON_IN_WORD), .words = list
 #define FIELD_TREE(type, member)           FIELD(type, member, JSON_IN_TREE)
 #define NULLABLE                           .nullable = true
+#define REQUIRED                           .required = true
 
 /* What the audit log says about a change, never a value that may be secret.
  * {"name": ...}; NULL: out of memory (op_audit then writes no detail). */
@@ -30,6 +30,9 @@ const char *detail_fields(struct op *op, const struct json_field *fields, size_t
 enum res target_found(struct op *op, enum res res, const char *what);
 /* A public id in the body that names nothing: RES_INVALID, code not_found, at `field`. */
 enum res reference_found(struct op *op, enum res res, const char *field, const char *what);
+
+/* The version after this one; a row changed by hand may stand at the last number there is. */
+int64_t next_version(int64_t version);
 
 /* Checks a new name, and that no other row than `id` (0: a new one) has its key. */
 typedef enum res (*name_taken_fn)(struct conn *conn, const char *name_key, int64_t except,

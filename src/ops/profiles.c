@@ -1,5 +1,6 @@
 #include "hythe/ops/profiles.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "hythe/model/host.h"
@@ -187,8 +188,22 @@ static enum res parse_own(struct op *op, const char *text, struct json_doc **doc
 	return json_parse(copy, len, doc, NULL) == RES_OK ? RES_OK : RES_CORRUPT;
 }
 
-/* `server` null or absent at creation is the settings by default; null in a change resets to them.
- */
+/* What an actor saw without its passwords he cannot put back whole. */
+static enum res keep_secrets(struct op *op, const struct json *base, const struct json *patch)
+{
+	const char *member;
+	char field[64];
+
+	if (!base || patch->type != JSON_OBJECT || actor_may(op->actor, RIGHT_SECRETS) ||
+	    !(member = server_secret_lost(base, patch)))
+		return RES_OK;
+	snprintf(field, sizeof field, "server.%s", member);
+	return problem_set(op->problem, RES_FORBIDDEN, "secrets_needed", field,
+			   "holds passwords that you do not see and that would be lost: changing it "
+			   "needs the right secrets");
+}
+
+/* `server` null or absent at creation is the default settings; null in a change resets to them. */
 static enum res fill_server(struct op *op, const struct profile_input *in, struct profile *profile)
 {
 	bool keep = *profile->server && !(has(in, PROFILE_F_SERVER) && !in->server);
@@ -199,7 +214,8 @@ static enum res fill_server(struct op *op, const struct profile_input *in, struc
 	if (*profile->server && !has(in, PROFILE_F_SERVER))
 		return RES_OK;
 	buf_init(&text, SERVER_TEXT_MAX * 2);
-	if (keep && (res = parse_own(op, profile->server, &base)) != RES_OK)
+	if (keep && ((res = parse_own(op, profile->server, &base)) != RES_OK ||
+		     (res = keep_secrets(op, json_root(base), in->server)) != RES_OK))
 		goto out;
 	res = server_merge("server", base ? json_root(base) : NULL, in->server, &text, op->problem);
 	if (res != RES_OK)
@@ -315,7 +331,7 @@ enum res op_profile_patch(struct op *op, void *profile_patch)
 	after = before;
 	if ((res = fill(op, &patch->input, &after)) != RES_OK || same(&before, &after))
 		return res;
-	after.version++;
+	after.version = next_version(after.version);
 	if ((res = seal_changed(op, &after, &before)) != RES_OK ||
 	    (res = profile_update(op->conn, &after)) != RES_OK ||
 	    (res = spread(op, &after, !same_to_clients(&before, &after))) != RES_OK)

@@ -1,7 +1,8 @@
 /* prune.c – what is past keeping goes, a few rows at a time. */
+#include "hythe/ops/prune.h"
+
 #include <stddef.h>
 
-#include "hythe/ops/users.h"
 #include "hythe/store/prune.h"
 
 #define DAY_S       86400

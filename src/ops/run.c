@@ -22,7 +22,7 @@ struct op_job {
 	void *arg;
 	struct arena *arena;
 	struct problem *problem;
-	struct settings_snapshot *snapshot; /* NULL: before set-up */
+	struct settings_snapshot *snapshot; /* of the job's start; NULL: before set-up */
 	struct settings settings;           /* then these */
 	struct zone *zone;
 	struct buf made;
@@ -98,25 +98,36 @@ static enum res perform(struct op_job *job, struct op *op)
 	return remember(job, op);
 }
 
-static enum res run_job(struct txn *txn, void *arg)
+static struct op op_of(struct op_job *job, struct txn *txn)
 {
-	struct op_job *job = arg;
-	struct op op = {
+	const struct settings_snapshot *snapshot = job->snapshot;
+
+	return (struct op){
 		.txn = txn,
 		.conn = txn_conn(txn),
 		.vault = job->ops->vault,
 		.actor = job->call->actor,
-		.settings = job->snapshot ? &job->snapshot->settings : &job->settings,
-		.zone = job->snapshot ? job->snapshot->zone : job->zone,
+		.settings = snapshot ? &snapshot->settings : &job->settings,
+		.zone = snapshot ? snapshot->zone : job->zone,
 		.now_unix = clock_unix(store_clock(job->ops->store)),
 		.arena = job->arena,
 		.problem = job->problem,
 		.dry_run = job->call->dry_run,
 		.job = job,
 	};
+}
 
-	if (job->ops->settings)
-		settings_box_lend(job->ops->settings, op.conn);
+static enum res run_job(struct txn *txn, void *arg)
+{
+	struct op_job *job = arg;
+	struct op op;
+
+	if (job->ops->settings) {
+		settings_box_lend(job->ops->settings, txn_conn(txn));
+		/* Not when the caller came: a change of settings may have been before him. */
+		job->snapshot = settings_take(job->ops->settings);
+	}
+	op = op_of(job, txn);
 	return perform(job, &op);
 }
 
@@ -150,7 +161,7 @@ static void refusal_done(void *arg, enum res res, int64_t revision)
 {
 	(void)revision;
 	if (res != RES_OK)
-		log_warn("audit_lost", "result=%s", res_text(res));
+		log_warn("audit_lost", "result=%s", log_quote(res_text(res)));
 	free(arg);
 }
 
@@ -221,12 +232,9 @@ static bool key_valid(const char *key)
 	return len >= 1 && len <= 128;
 }
 
-static enum res take_settings(struct op_job *job)
+/* Before the first set-up there is no box to take them from. */
+static enum res default_settings(struct op_job *job)
 {
-	if (job->ops->settings) {
-		job->snapshot = settings_take(job->ops->settings);
-		return RES_OK;
-	}
 	settings_default(&job->settings);
 	return zone_load("UTC", &job->zone);
 }
@@ -241,8 +249,7 @@ static enum res settle(struct op_job *job, enum res res, struct op_outcome *out)
 		*out = job->out;
 		return RES_OK;
 	}
-	problem_set(job->problem, res, res == RES_BUSY ? "busy" : "failed", NULL, "%s",
-		    res_text(res));
+	problem_set(job->problem, res, res_code(res), NULL, "%s", res_text(res));
 	op_audit_refusal(job->ops, job->call, job->problem);
 	return res;
 }
@@ -272,7 +279,7 @@ enum res op_run(const struct ops *ops, const struct op_call *call, op_fn fn, voi
 				   "without blanks");
 	arena_init(&own, ARENA_MAX);
 	buf_init(&job.made, OP_RESOURCE_MAX);
-	if ((res = take_settings(&job)) == RES_OK)
+	if (ops->settings || (res = default_settings(&job)) == RES_OK)
 		res = store_write(ops->store, call->source, run_job, &job, WRITE_WAIT_MS, NULL);
 	res = settle(&job, res, out);
 	if (job.snapshot)

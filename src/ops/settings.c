@@ -8,6 +8,7 @@
 #include "hythe/store/settings.h"
 #include "hythe/util/json_write.h"
 #include "hythe/util/log.h"
+#include "hythe/util/text.h"
 
 #define OBSERVERS_MAX 8
 #define READ_WAIT_MS  1000
@@ -22,14 +23,13 @@ struct settings_observer {
 struct settings_box {
 	pthread_mutex_t lock;          /* leaf: nothing else is locked while it is held */
 	struct settings_snapshot *now; /* guarded by lock */
-	struct settings_observer
-		observers[OBSERVERS_MAX]; /* guarded by lock; rows are only added */
-	size_t observer_count;            /* guarded by lock */
+	struct settings_observer observers[OBSERVERS_MAX]; /* guarded by lock; only added to */
+	size_t observer_count;                             /* guarded by lock */
 	struct store *store;
 	struct conn *writer; /* the writer thread's alone */
 };
 
-/* The one that holds `snapshot->refs` is the box's lock. */
+/* `snapshot->refs` is guarded by the box's lock; a fresh one is its maker's alone. */
 static void drop(struct settings_snapshot *snapshot)
 {
 	if (!snapshot || --snapshot->refs > 0)
@@ -117,7 +117,7 @@ static void on_commit(void *ctx, const struct change *changes, size_t count)
 		return;
 	}
 	/* A reload that fails keeps the old settings. */
-	log_error("settings_not_read", "result=%s detail=%s", res_text(res),
+	log_error("settings_not_read", "result=%s detail=%s", log_quote(res_text(res)),
 		  log_quote(problem.detail));
 }
 
@@ -196,33 +196,87 @@ static const struct prefix_rows prefixes[] = {
 	{SETTING_ADMIN_PREFIX, SETTING_OLD_ADMIN_PREFIX, SETTING_OLD_ADMIN_UNTIL},
 };
 
+/* What stands in them. */
+struct prefix_state {
+	char now[SETTING_PREFIX_MAX + 1], old[SETTING_PREFIX_MAX + 1];
+	int64_t until_unix;
+};
+
+static struct prefix_state prefix_of(const struct settings *settings,
+				     const struct prefix_rows *rows)
+{
+	struct prefix_state state;
+	char text[32];
+
+	settings_print(settings, rows->now, state.now, sizeof state.now);
+	settings_print(settings, rows->old, state.old, sizeof state.old);
+	settings_print(settings, rows->until, text, sizeof text);
+	state.until_unix = strtoll(text, NULL, 10);
+	return state;
+}
+
 static void set_row(struct settings *settings, enum setting_row row, const char *text)
 {
 	settings_parse(settings, row, text, NULL); /* text that another row of the same form held */
 }
 
-/* A replaced prefix goes on for `keep_s`; one whose time is over is forgotten. */
-static void keep_old_prefix(const struct prefix_rows *rows, const struct settings *before,
-			    struct settings *after, int64_t keep_s, int64_t now_unix)
+static void set_old(struct settings *settings, const struct prefix_rows *rows, const char *old,
+		    int64_t until_unix)
 {
-	char was[SETTING_PREFIX_MAX + 1], is[SETTING_PREFIX_MAX + 1], text[32];
-	int64_t until;
+	char text[32];
 
-	settings_print(before, rows->now, was, sizeof was);
-	settings_print(after, rows->now, is, sizeof is);
-	if (strcmp(was, is) != 0) {
-		snprintf(text, sizeof text, "%lld",
-			 (long long)(keep_s > 0 ? now_unix + keep_s : 0));
-		set_row(after, rows->old, keep_s > 0 ? was : "");
-		set_row(after, rows->until, text);
-		return;
+	snprintf(text, sizeof text, "%lld", (long long)until_unix);
+	set_row(settings, rows->old, old);
+	set_row(settings, rows->until, text);
+}
+
+static bool is_sent(const struct settings_change *change, size_t row)
+{
+	return change->present & (UINT64_C(1) << row);
+}
+
+/* A new end is meant for this kind if the call names it, or neither. */
+static bool means_end_of(const struct settings_change *change, const struct prefix_rows *rows)
+{
+	return change->keep_given &&
+	       (is_sent(change, rows->now) || (!is_sent(change, SETTING_SUB_PREFIX) &&
+					       !is_sent(change, SETTING_ADMIN_PREFIX)));
+}
+
+static enum res promised(struct op *op, const struct prefix_rows *rows, int64_t until_unix)
+{
+	char until[TEXT_TIME_MAX];
+
+	text_time(until_unix, until);
+	return problem_set(
+		op->problem, RES_CONFLICT, "old_prefix_in_force", settings_name(rows->now),
+		"the prefix before this one goes on until %s, as was promised; to change "
+		"it again end that first, by old_prefix_keep_s 0 without a new prefix",
+		until);
+}
+
+/* A replaced prefix goes on for a while, and what was promised to people with its links is kept:
+ * one that goes on is ended by its time, or by name. One whose time is over is forgotten. */
+static enum res keep_old_prefix(struct op *op, const struct settings_change *change,
+				const struct prefix_rows *rows, const struct settings *before,
+				struct settings *after)
+{
+	struct prefix_state was = prefix_of(before, rows), is = prefix_of(after, rows);
+	bool goes_on = was.old[0] && was.until_unix > op->now_unix;
+	int64_t keep_s = change->old_prefix_keep_s;
+
+	if (strcmp(was.now, is.now) != 0) {
+		/* Back to the old one: it goes on for ever. */
+		if (goes_on && strcmp(is.now, was.old) != 0)
+			return promised(op, rows, was.until_unix);
+		set_old(after, rows, keep_s > 0 ? was.now : "",
+			keep_s > 0 ? op->now_unix + keep_s : 0);
+	} else if (!goes_on || (keep_s <= 0 && means_end_of(change, rows))) {
+		set_old(after, rows, "", 0);
+	} else if (means_end_of(change, rows)) {
+		set_old(after, rows, was.old, op->now_unix + keep_s);
 	}
-	settings_print(after, rows->until, text, sizeof text);
-	until = strtoll(text, NULL, 10);
-	if (until <= now_unix) {
-		set_row(after, rows->old, "");
-		set_row(after, rows->until, "0");
-	}
+	return RES_OK;
 }
 
 static enum res write_settings(struct op *op, const struct settings *settings, int64_t version)
@@ -238,7 +292,7 @@ static enum res write_settings(struct op *op, const struct settings *settings, i
 }
 
 /* The audit row names the rows that changed; a prefix is half a secret, so no values. */
-static enum res audit_change(struct op *op, uint64_t present)
+static enum res audit_change(struct op *op, const struct settings_change *change)
 {
 	struct json_writer w;
 	struct buf text;
@@ -249,14 +303,27 @@ static enum res audit_change(struct op *op, uint64_t present)
 	json_object(&w, NULL);
 	json_array(&w, "changed");
 	for (size_t row = 0; row < SETTINGS_INPUTS; row++)
-		if (present & (UINT64_C(1) << row))
+		if (is_sent(change, row))
 			json_text(&w, NULL, settings_name(row));
+	if (change->keep_given)
+		json_text(&w, NULL, "old_prefix_keep_s");
 	json_end(&w);
 	json_end(&w);
 	if (json_finish(&w))
 		res = op_audit(op, "settings.change", "settings", text.data);
 	buf_free(&text);
 	return res;
+}
+
+static bool same_settings(const struct settings *a, const struct settings *b)
+{
+	char x[sizeof a->public_url], y[sizeof b->public_url];
+
+	for (size_t row = 0; row < SETTINGS_ROWS; row++)
+		if (settings_print(a, row, x, sizeof x) != RES_OK ||
+		    settings_print(b, row, y, sizeof y) != RES_OK || strcmp(x, y) != 0)
+			return false;
+	return true;
 }
 
 enum res op_settings_change(struct op *op, void *arg)
@@ -274,14 +341,14 @@ enum res op_settings_change(struct op *op, void *arg)
 	for (size_t row = 0; row < SETTINGS_INPUTS; row++)
 		if (change->present & (UINT64_C(1) << row))
 			settings_copy_row(&after, &change->settings, row);
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		keep_old_prefix(&prefixes[i], &before, &after, change->old_prefix_keep_s,
-				op->now_unix);
-	if ((res = settings_check(&after, op->problem)) != RES_OK)
+	for (size_t i = 0; res == RES_OK && i < sizeof prefixes / sizeof *prefixes; i++)
+		res = keep_old_prefix(op, change, &prefixes[i], &before, &after);
+	if (res != RES_OK ||
+	    (res = settings_check_change(&after, change->present, op->problem)) != RES_OK ||
+	    same_settings(&before, &after) ||
+	    (res = write_settings(op, &after, version + 1)) != RES_OK)
 		return res;
-	if ((res = write_settings(op, &after, version + 1)) != RES_OK)
-		return res;
-	return audit_change(op, change->present);
+	return audit_change(op, change);
 }
 
 enum res op_settings_init(struct op *op, void *arg)

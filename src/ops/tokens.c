@@ -1,29 +1,25 @@
 #include "hythe/ops/tokens.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "hythe/model/name.h"
 #include "hythe/util/json_write.h"
+#include "op_parts.h"
 
 #define TIME_MAX INT64_C(253402300799) /* the last second of the year 9999 */
 #define LIFE_MAX INT64_C(3155760000)   /* a hundred years */
 
-#define FIELD(member, kind, least, most, required)                                                 \
-	{                                                                                          \
-#member, kind, offsetof(struct token_input, member), least, most, NULL, required,  \
-			false                                                                      \
-	}
-
+/* clang-format off */
 const struct json_field token_fields[TOKEN_FIELDS] = {
-	[TOKEN_F_NAME] = FIELD(name, JSON_IN_TEXT, 1, NAME_MAX_BYTES, true),
-	[TOKEN_F_RIGHTS] = FIELD(rights, JSON_IN_TREE, 0, 0, true),
-	[TOKEN_F_EXPIRES] = FIELD(expires_unix, JSON_IN_I64, 0, TIME_MAX, false),
-	[TOKEN_F_EXPIRES_IN] = FIELD(expires_in_s, JSON_IN_I64, 1, LIFE_MAX, false),
-	[TOKEN_F_RATE] = FIELD(rate_per_s, JSON_IN_I64, 0, TOKEN_RATE_MAX, false),
+	[TOKEN_F_NAME]       = {FIELD_TEXT(token_input, name, 1, NAME_MAX_BYTES), REQUIRED},
+	[TOKEN_F_RIGHTS]     = {FIELD_TREE(token_input, rights), REQUIRED},
+	[TOKEN_F_EXPIRES]    = {FIELD_I64(token_input, expires_unix, 0, TIME_MAX)},
+	[TOKEN_F_EXPIRES_IN] = {FIELD_I64(token_input, expires_in_s, 1, LIFE_MAX)},
+	[TOKEN_F_RATE]       = {FIELD_I64(token_input, rate_per_s, 0, TOKEN_RATE_MAX)},
 };
+/* clang-format on */
 
 static bool given(const struct token_input *input, enum token_field field)
 {

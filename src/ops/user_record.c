@@ -9,6 +9,7 @@
 #include "hythe/store/credentials.h"
 #include "hythe/store/usage.h"
 #include "hythe/store/users.h"
+#include "hythe/util/num.h"
 #include "users_internal.h"
 
 static enum res next_period(struct op *op, struct user *user, bool *moved)
@@ -18,7 +19,7 @@ static enum res next_period(struct op *op, struct user *user, bool *moved)
 
 	if (usage->period_end_unix == 0 || usage->period_end_unix > op->now_unix)
 		return RES_OK;
-	usage->period_no++;
+	usage->period_no = num_add_sat(usage->period_no, 1);
 	usage->period_start_unix = period.start_unix;
 	usage->period_end_unix = period.end_unix;
 	usage->used_up_bytes = usage->used_down_bytes = 0;
@@ -61,6 +62,7 @@ enum res user_record_begin(struct op *op, int64_t user_id, struct user_before *b
 }
 
 /* --- The end --- */
+
 static enum res digest_credentials(struct op *op, struct digest_user *record)
 {
 	struct digest_credential *list;
@@ -196,6 +198,7 @@ enum res user_record_end(struct op *op, const struct user_before *before)
 }
 
 /* --- A group's access moved --- */
+
 struct minus_walk {
 	struct op *op;
 	int64_t node_id, sign;

@@ -6,7 +6,7 @@
 
 #include "hythe/store/usage.h"
 #include "hythe/util/json_read.h"
-#include "hythe/util/json_write.h"
+#include "op_parts.h"
 #include "users_internal.h"
 
 #define OP_ARENA_MAX (1u << 20)
@@ -25,6 +25,7 @@ enum res user_op(struct op *op, op_fn fn, void *arg)
 }
 
 /* --- A change of one user --- */
+
 static bool is_reseller(const struct actor *actor)
 {
 	return (actor->kind == ACTOR_ADMIN || actor->kind == ACTOR_TOKEN) &&
@@ -35,7 +36,7 @@ enum res user_edit_open(struct op *op, struct user_target *target, struct user_e
 {
 	enum res res = user_by_public_id(op->conn, target->public_id, op->arena, &edit->was);
 
-	edit->settings = edit->sets = false;
+	edit->settings = edit->sets = edit->acted = false;
 	/* Somebody else's user is no different from none at all. */
 	if (res == RES_OK && is_reseller(op->actor) &&
 	    edit->was.owner_admin_id != op->actor->admin_id)
@@ -98,14 +99,14 @@ enum res user_edit_close(struct op *op, struct user_edit *edit, const char *acti
 
 	edit->settings = !same_settings(&edit->was, &edit->now);
 	if (edit->settings || edit->sets) {
-		edit->now.version++;
+		edit->now.version = next_version(edit->now.version);
 		edit->before.shown = true;
 		if ((res = move_period_end(op, &edit->was, &edit->now)) == RES_OK)
 			res = user_update(op->conn, &edit->was, &edit->now);
 	}
 	if (res == RES_OK)
 		res = user_record_end_as(op, &edit->before, &edit->now);
-	if (res == RES_OK && (edit->settings || edit->sets))
+	if (res == RES_OK && (edit->settings || edit->sets || edit->acted))
 		res = op_audit(op, action, edit->was.public_id.text, detail);
 	return res;
 }
@@ -122,29 +123,14 @@ static enum res apply_sets(struct op *op, const struct user_input *input, int64_
 	return res;
 }
 
-/* The names of the members given, never their values: a note may hold anything. */
+/* Names only: a note may hold anything. */
 static const char *given_members(struct op *op, const struct user_input *input)
 {
-	struct json_writer w;
-	struct buf text;
-	const char *out = NULL;
-
-	buf_init(&text, 1024);
-	json_start(&w, &text);
-	json_object(&w, NULL);
-	json_array(&w, "given");
-	for (size_t i = 0; i < USER_FIELDS; i++)
-		if (input->present >> i & 1)
-			json_text(&w, NULL, user_fields[i].name);
-	json_end(&w);
-	json_end(&w);
-	if (json_finish(&w))
-		out = arena_dup(op->arena, text.data, text.len);
-	buf_free(&text);
-	return out;
+	return detail_fields(op, user_fields, USER_FIELDS, input->present);
 }
 
 /* --- Create --- */
+
 static void first_values(struct op *op, struct user *user)
 {
 	*user = (struct user){
@@ -226,6 +212,7 @@ static enum res create(struct op *op, void *arg)
 }
 
 /* --- Patch --- */
+
 static enum res patch(struct op *op, void *arg)
 {
 	struct user_patch *patch = arg;
@@ -244,6 +231,7 @@ static enum res patch(struct op *op, void *arg)
 }
 
 /* --- Delete --- */
+
 static enum res remove_user(struct op *op, void *arg)
 {
 	struct user_target *target = arg;
@@ -254,9 +242,7 @@ static enum res remove_user(struct op *op, void *arg)
 
 	if ((res = user_edit_open(op, target, &edit)) != RES_OK)
 		return res;
-	res = user_link_sealed(op->conn, target->id, op->arena, &link);
-	linked = res == RES_OK;
-	if ((!linked && res != RES_NOT_FOUND) ||
+	if ((res = user_link_old(op, target->id, &link, &linked)) != RES_OK ||
 	    (res = credentials_delete(op->conn, target->id)) != RES_OK ||
 	    (res = user_bury(op->conn, &edit.was, op->now_unix)) != RES_OK ||
 	    (res = user_record_end(op, &edit.before)) != RES_OK ||

@@ -1,9 +1,9 @@
-/* users_actions.c – what is done to a user by name: on, off, more time, a new period, new secrets.
- */
+/* users_actions.c – what is done to a user by name: on, off, more time, new period, new secrets. */
 #include <string.h>
 
 #include "hythe/store/usage.h"
 #include "hythe/util/num.h"
+#include "op_parts.h"
 #include "users_internal.h"
 
 static enum res set_enabled(struct op *op, struct user_target *target, bool enabled)
@@ -28,18 +28,19 @@ static enum res disable(struct op *op, void *user_target)
 }
 
 /* --- Time and bytes --- */
+
 /* Starts of one user's periods strictly rise, also when two resets fall into one second: a start is
  * the name by which nodes report what was used in it. */
 static enum res begin_period(struct op *op, struct user_edit *edit)
 {
 	struct user_usage *usage = &edit->now.usage;
 
-	usage->period_no++;
+	usage->period_no = num_add_sat(usage->period_no, 1);
 	usage->period_start_unix = op->now_unix > usage->period_start_unix
 					   ? op->now_unix
-					   : usage->period_start_unix + 1;
+					   : num_add_sat(usage->period_start_unix, 1);
 	usage->used_up_bytes = usage->used_down_bytes = 0;
-	edit->before.shown = true;
+	edit->before.shown = edit->acted = true;
 	return usage_set_period(op->conn, edit->now.id, usage);
 }
 
@@ -68,7 +69,7 @@ static enum res add_time(struct op *op, struct user *user, int64_t add_s)
 
 static enum res add_bytes(struct op *op, struct user *user, int64_t bytes)
 {
-	if (user->quota_bytes == 0)
+	if (user->quota_bytes <= 0)
 		return RES_OK;
 	if (bytes > QUOTA_MAX - user->quota_bytes)
 		return problem_set(op->problem, RES_INVALID, "out_of_range", "add_bytes",
@@ -122,13 +123,13 @@ static enum res reset_usage(struct op *op, void *user_target)
 	enum res res;
 
 	if ((res = user_edit_open(op, target, &edit)) != RES_OK ||
-	    (res = begin_period(op, &edit)) != RES_OK ||
-	    (res = user_record_end(op, &edit.before)) != RES_OK)
+	    (res = begin_period(op, &edit)) != RES_OK)
 		return res;
-	return op_audit(op, "user.reset_usage", edit.was.public_id.text, NULL);
+	return user_edit_close(op, &edit, "user.reset_usage", NULL);
 }
 
 /* --- Secrets --- */
+
 static enum res rotate_link(struct op *op, void *user_target)
 {
 	struct user_target *target = user_target;
@@ -139,13 +140,11 @@ static enum res rotate_link(struct op *op, void *user_target)
 
 	if ((res = user_edit_open(op, target, &edit)) != RES_OK)
 		return res;
-	res = user_link_sealed(op->conn, target->id, op->arena, &old);
-	linked = res == RES_OK;
 	edit.before.shown = true;
-	if ((!linked && res != RES_NOT_FOUND) ||
+	if ((res = user_link_old(op, target->id, &old, &linked)) != RES_OK ||
 	    (res = user_link_make(op, &edit.was.public_id, &new)) != RES_OK ||
-	    (res = user_set_link(op->conn, target->id, &new, op->now_unix, edit.was.version + 1)) !=
-		    RES_OK ||
+	    (res = user_set_link(op->conn, target->id, &new, op->now_unix,
+				 next_version(edit.was.version))) != RES_OK ||
 	    (res = user_record_end(op, &edit.before)) != RES_OK ||
 	    (res = txn_change_token(op->txn, target->id, linked ? old.hash : NULL, new.hash)) !=
 		    RES_OK)
@@ -199,6 +198,7 @@ static enum res rotate_credential(struct op *op, void *user_rotate)
 }
 
 /* --- As operations --- */
+
 enum res op_user_enable(struct op *op, void *user_target)
 {
 	return user_op(op, enable, user_target);

@@ -1,50 +1,43 @@
 /* users_input.c – what may be said of a user: the table of members, and the rules between them. */
+#include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hythe/model/name.h"
 #include "hythe/util/json_read.h"
+#include "hythe/util/num.h"
+#include "op_parts.h"
 #include "users_internal.h"
 
-#define TEXT(field, kind_, min_, max_)                                                             \
-	{                                                                                          \
-#field, JSON_IN_##kind_, offsetof(struct user_input, field), min_, max_, NULL,     \
-			false, false                                                               \
-	}
-#define NUMBER(field, min_, max_)                                                                  \
-	{                                                                                          \
-#field, JSON_IN_I64, offsetof(struct user_input, field), min_, max_, NULL, false,  \
-			false                                                                      \
-	}
-#define OTHER(field, kind_, words_)                                                                \
-	{                                                                                          \
-#field, JSON_IN_##kind_, offsetof(struct user_input, field), 0, 0, words_, false,  \
-			false                                                                      \
-	}
+#define TEXT(member, low, high)   {FIELD_TEXT(user_input, member, low, high)}
+#define NUMBER(member, low, high) {FIELD_I64(user_input, member, low, high)}
 
+/* clang-format off */
 const struct json_field user_fields[USER_FIELDS] = {
-	[USER_F_NAME] = TEXT(name, TEXT, 1, NAME_MAX_BYTES),
-	[USER_F_DISPLAY_NAME] = TEXT(display_name, TEXT, 0, 256),
-	[USER_F_NOTE] = TEXT(note, LINES, 0, 4096),
-	[USER_F_TAG] = TEXT(tag, TEXT, 0, 64),
-	[USER_F_EMAIL] = TEXT(email, TEXT, 0, 254),
-	[USER_F_TELEGRAM_ID] = NUMBER(telegram_id, 0, INT64_C(1) << 52),
-	[USER_F_LANGUAGE] = TEXT(language, TEXT, 0, 8),
-	[USER_F_META] = OTHER(meta, TREE, NULL),
-	[USER_F_ENABLED] = OTHER(enabled, BOOL, NULL),
-	[USER_F_EXPIRES] = NUMBER(expires_unix, 0, UNIX_MAX),
-	[USER_F_HOLD] = NUMBER(hold_s, 0, HOLD_MAX_S),
-	[USER_F_HOLD_DEADLINE] = NUMBER(hold_deadline_unix, 0, UNIX_MAX),
-	[USER_F_QUOTA] = NUMBER(quota_bytes, 0, QUOTA_MAX),
-	[USER_F_QUOTA_PERIOD] = OTHER(quota_period, WORD, quota_period_words),
+	[USER_F_NAME]              = TEXT(name, 1, NAME_MAX_BYTES),
+	[USER_F_DISPLAY_NAME]      = TEXT(display_name, 0, 256),
+	[USER_F_NOTE]              = {FIELD_LINES(user_input, note, 4096)},
+	[USER_F_TAG]               = TEXT(tag, 0, 64),
+	[USER_F_EMAIL]             = TEXT(email, 0, 254),
+	[USER_F_TELEGRAM_ID]       = NUMBER(telegram_id, 0, INT64_C(1) << 52),
+	[USER_F_LANGUAGE]          = TEXT(language, 0, 8),
+	[USER_F_META]              = {FIELD_TREE(user_input, meta)},
+	[USER_F_ENABLED]           = {FIELD_BOOL(user_input, enabled)},
+	[USER_F_EXPIRES]           = NUMBER(expires_unix, 0, UNIX_MAX),
+	[USER_F_HOLD]              = NUMBER(hold_s, 0, HOLD_MAX_S),
+	[USER_F_HOLD_DEADLINE]     = NUMBER(hold_deadline_unix, 0, UNIX_MAX),
+	[USER_F_QUOTA]             = NUMBER(quota_bytes, 0, QUOTA_MAX),
+	[USER_F_QUOTA_PERIOD]      = {FIELD_WORD(user_input, quota_period, quota_period_words)},
 	[USER_F_QUOTA_PERIOD_DAYS] = NUMBER(quota_period_days, 0, 3650),
-	[USER_F_DEVICE_LIMIT] = NUMBER(device_limit, 0, 256),
-	[USER_F_HWID_LIMIT] = NUMBER(hwid_limit, -1, 1000),
-	[USER_F_GROUPS] = OTHER(groups, TREE, NULL),
-	[USER_F_EXCLUDED_NODES] = OTHER(excluded_nodes, TREE, NULL),
-	[USER_F_CREDENTIAL] = TEXT(credential, TEXT, 1, CREDENTIAL_MAX),
-	[USER_F_EXPIRES_IN] = NUMBER(expires_in_s, 1, UNIX_MAX),
+	[USER_F_DEVICE_LIMIT]      = NUMBER(device_limit, 0, 256),
+	[USER_F_HWID_LIMIT]        = NUMBER(hwid_limit, -1, 1000),
+	[USER_F_GROUPS]            = {FIELD_TREE(user_input, groups)},
+	[USER_F_EXCLUDED_NODES]    = {FIELD_TREE(user_input, excluded_nodes)},
+	[USER_F_CREDENTIAL]        = TEXT(credential, 1, CREDENTIAL_MAX),
+	[USER_F_EXPIRES_IN]        = NUMBER(expires_in_s, 1, UNIX_MAX),
 };
+/* clang-format on */
 
 /* Callers fill the struct themselves too (command line, import): bounds are held here once more. */
 static enum res check_bounds(const struct user_input *input, struct problem *problem)
@@ -131,8 +124,13 @@ static enum res apply_texts(struct op *op, const struct user_input *input, struc
 	    !language_valid(input->language))
 		return bad_value(op, USER_F_LANGUAGE,
 				 "A language is two small letters, like en, or pt-BR.");
-	if (user_input_has(input, USER_F_DISPLAY_NAME))
+	if (user_input_has(input, USER_F_DISPLAY_NAME)) {
+		enum res res = shown_check("display_name", input->display_name, op->problem);
+
+		if (res != RES_OK)
+			return res;
 		user->display_name = input->display_name;
+	}
 	if (user_input_has(input, USER_F_NOTE))
 		user->note = input->note;
 	if (user_input_has(input, USER_F_TAG))
@@ -142,6 +140,26 @@ static enum res apply_texts(struct op *op, const struct user_input *input, struc
 	if (user_input_has(input, USER_F_LANGUAGE))
 		user->language = input->language;
 	return RES_OK;
+}
+
+/* What reads it next has doubles, and would take 1e400 for infinity or refuse the whole answer. */
+static bool numbers_fit(const struct json *value)
+{
+	char text[META_MAX + 1];
+
+	if (value->type == JSON_ARRAY || value->type == JSON_OBJECT) {
+		for (const struct json *part = json_first(value); part; part = json_next(part))
+			if (!numbers_fit(part))
+				return false;
+		return true;
+	}
+	if (value->type != JSON_INTEGER && value->type != JSON_REAL)
+		return true;
+	if (value->len > META_MAX)
+		return false;
+	memcpy(text, value->text, value->len);
+	text[value->len] = '\0';
+	return isfinite(strtod(text, NULL));
 }
 
 static enum res apply_meta(struct op *op, const struct user_input *input, struct user *user)
@@ -154,6 +172,8 @@ static enum res apply_meta(struct op *op, const struct user_input *input, struct
 	if (input->meta->type != JSON_OBJECT)
 		return problem_set(op->problem, RES_INVALID, "wrong_type", "meta",
 				   "This is an object.");
+	if (!numbers_fit(input->meta))
+		return bad_value(op, USER_F_META, "This has a number that is too large.");
 	buf_init(&text, META_MAX);
 	if (!json_print(input->meta, &text))
 		res = problem_set(op->problem, RES_INVALID, "out_of_range", "meta",
@@ -165,6 +185,7 @@ static enum res apply_meta(struct op *op, const struct user_input *input, struct
 }
 
 /* --- The end and the hold --- */
+
 bool user_waits_for_use(const struct user *user)
 {
 	return user->hold_s > 0 && user->first_use_unix == 0;
@@ -176,12 +197,11 @@ static void end_hold(struct user *user)
 	user->hold_deadline_unix = 0;
 }
 
-/* A new hold has a new number, so that a node's word of a first use can only mean the one it saw.
- */
+/* A new hold has a new number: a node's word of a first use can only mean the one it saw. */
 static void begin_hold(struct user *user, int64_t hold_s)
 {
 	user->hold_s = hold_s;
-	user->hold_no++;
+	user->hold_no = num_add_sat(user->hold_no, 1);
 	user->hold_deadline_unix = 0;
 	user->first_use_unix = 0;
 	user->expires_unix = 0;
@@ -232,6 +252,7 @@ static enum res apply_hold(struct op *op, const struct user_input *input, struct
 }
 
 /* --- The quota --- */
+
 static enum res apply_period(struct op *op, const struct user_input *input, struct user *user)
 {
 	bool kind_given = user_input_has(input, USER_F_QUOTA_PERIOD);

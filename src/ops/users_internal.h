@@ -23,14 +23,15 @@
 struct user_edit {
 	struct user was, now;
 	struct user_before before;
-	bool settings,
-		sets; /* what was changed: settings (set by user_edit_close), groups or nodes */
+	bool settings; /* set by user_edit_close(): columns of his own row differ */
+	bool sets;     /* groups, nodes or credentials differ: a new version too */
+	bool acted;    /* something that moves no version was done, and stands in the audit */
 };
 
 /* Finds him (code not_found), checks If-Match, and stores what the clock has done to him. */
 enum res user_edit_open(struct op *op, struct user_target *target, struct user_edit *edit);
 /* Writes what differs between `was` and `now`, with the version, record, sums and change record.
- * Nothing different: nothing is written but what the clock did. `detail` as for op_audit(). */
+ * Nothing done: nothing is written but what the clock did. `detail` as for op_audit(). */
 enum res user_edit_close(struct op *op, struct user_edit *edit, const char *action,
 			 const char *detail);
 
@@ -56,6 +57,8 @@ enum res user_set_groups(struct op *op, int64_t user_id, const struct json *list
 enum res user_set_nodes(struct op *op, int64_t user_id, const struct json *list, bool *changed);
 
 /* users_secret.c */
+/* The link that goes, for the index of tokens; `linked`: he has one. */
+enum res user_link_old(struct op *op, int64_t user_id, struct user_link *out, bool *linked);
 enum res user_link_make(struct op *op, const struct public_id *user, struct user_link *out);
 /* `imported` NULL: a new random one. Refuses one that somebody has (credential_taken). */
 enum res user_credential_make(struct op *op, const struct user *user, const char *imported,

@@ -1,8 +1,10 @@
 /* users_secret.c – links and credentials: made, sealed, opened. In clear they live on the stack, as
  * short as can be. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "hythe/util/hash.h"
+#include "hythe/util/log.h"
 #include "hythe/util/text.h"
 #include "users_internal.h"
 
@@ -51,8 +53,17 @@ enum res user_link_make(struct op *op, const struct public_id *user, struct user
 	return res;
 }
 
-/* At least one '-', so that no YAML or JSON reader takes it for a number; drawn anew until it has.
- */
+enum res user_link_old(struct op *op, int64_t user_id, struct user_link *out, bool *linked)
+{
+	enum res res = user_link_sealed(op->conn, user_id, op->arena, out);
+
+	*linked = res == RES_OK || res == RES_CORRUPT;
+	if (res == RES_CORRUPT)
+		log_error("user_link_damaged", "user=%" PRId64, user_id);
+	return *linked || res == RES_NOT_FOUND ? RES_OK : res;
+}
+
+/* Drawn anew until it has a '-', so that no YAML or JSON reader takes it for a number. */
 static void random_credential(char out[CREDENTIAL_LEN + 1])
 {
 	static const char alphabet[64] =

@@ -51,6 +51,9 @@ enum res op_users_tick(struct op *op, void *arg)
 	int64_t ids[TICK_MAX], left = tick->limit < TICK_MAX ? tick->limit : TICK_MAX;
 	enum res res = groups_remove_empty(op->conn);
 
+	if (res == RES_OK && user_search_damaged(op->conn))
+		res = user_search_rebuild(op->conn);
+
 	tick->changed = 0;
 	tick->more = false;
 	for (enum user_due due = 0; res == RES_OK && due < USER_DUES && left > 0; due++) {

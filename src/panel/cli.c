@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,8 +26,9 @@ static const struct option setup_flags[] = {
 	{.name = "password-file", .value = "FILE", .help = "the owner's password (- is standard input)",
 	 .kind = OPTION_TEXT},
 	{.name = "owner-link", .help = "print a new one-time link even if there is an owner", .kind = OPTION_SWITCH},
-	{.name = "admin-listen", .value = "ADDR", .help = "the admin's address, for the one-time link",
+	{.name = "admin-listen", .value = "ADDR", .help = "the admin's address as serve gets it, for the one-time link",
 	 .kind = OPTION_TEXT},
+	{.name = "tls-cert", .value = "FILE", .help = "as serve gets it: that link begins with https", .kind = OPTION_TEXT},
 	{.name = NULL}};
 
 const struct option serve_flags[] = {
@@ -117,8 +119,9 @@ static void print_overview(void)
 	print_rows(commands, NULL);
 	printf("\nWhile the panel runs:\n");
 	print_rows(api_commands, NULL);
-	printf("\n`hythe COMMAND --help` says what a command takes. Every flag has an environment\n"
-	       "variable: --data-dir is HYTHE_DATA_DIR.\n");
+	printf("\n`hythe COMMAND --help` says what a command takes. Flags that say how it runs\n"
+	       "have an environment variable (--data-dir is HYTHE_DATA_DIR); what shall be\n"
+	       "changed is said on the command line only.\n");
 }
 
 static bool print_noun(const char *noun)
@@ -138,7 +141,7 @@ static void print_command(const struct command *command, const struct option *co
 	options_print_help(tables);
 }
 
-/* --- Finding and running * --- */
+/* --- Finding and running --- */
 
 /* How many arguments the name of the row takes, 0 when it is another. */
 static int name_fits(const char *name, int argc, char **argv)
@@ -185,19 +188,30 @@ static enum res check_words(const struct command *command, const struct options 
 	return RES_OK;
 }
 
+/* What could not be written was not said: a token is shown only once. */
+static int said(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	fprintf(stderr, "hythe: the output could not be written: %s\n", strerror(errno));
+	return code == EXIT_DONE ? EXIT_ERROR : code;
+}
+
 static int run_command(const struct command *command, int argc, char **argv)
 {
 	static const struct option none[] = {{.name = NULL}};
-	bool api = command->method != NULL, writes = api && strcmp(command->method, "GET") != 0;
+	bool api = command->method != NULL;
+	bool tries = api && strcmp(command->method, "GET") != 0 && !command->no_dry_run;
 	const struct option *const tables[] = {
 		command->options ? command->options : none,
 		common_flags,
 		api ? api_flags : none,
-		writes ? write_flags : none,
+		tries ? write_flags : none,
 		NULL,
 	};
 	struct problem problem = {0};
 	struct options options;
+	int code;
 
 	if (options_read(&options, tables, argc, argv, &problem) == RES_OK && options.help) {
 		print_command(command, tables);
@@ -207,7 +221,8 @@ static int run_command(const struct command *command, int argc, char **argv)
 		fprintf(stderr, "hythe: %s\n", problem.detail);
 		return EXIT_USAGE;
 	}
-	return command->run ? command->run(command, &options) : cli_call_run(command, &options);
+	code = command->run ? command->run(command, &options) : cli_call_run(command, &options);
+	return said(code);
 }
 
 static bool asks_help(const char *word)

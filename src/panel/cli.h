@@ -45,6 +45,7 @@ struct command {
 	enum show show;
 	const struct column *columns;
 	const char *done; /* what is said of the word after a call whose answer is not shown */
+	bool no_dry_run;  /* the call cannot be tried without being made */
 };
 
 extern const struct command commands[];     /* without a server: setup, serve, version (cli.c) */
@@ -73,6 +74,9 @@ enum res cli_file(const char *flag, const char *path, size_t max, struct buf *ou
 enum res cli_password(const char *file, struct buf *out, struct problem *problem);
 
 /* cli_show.c */
+/* The unit that a member's name says: expires_unix, quota_bytes, hold_s. */
+enum unit { UNIT_NONE, UNIT_TIME, UNIT_BYTES, UNIT_SPAN };
+enum unit cli_unit(const char *member);
 void cli_show(enum show show, const struct column *columns, const struct json *root);
 /* The value of a dotted member; NULL: absent. */
 const struct json *cli_member(const struct json *object, const char *path);

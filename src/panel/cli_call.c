@@ -1,10 +1,12 @@
 /* panel/cli_call.c – a command that is one call of the admin API: names become ids, flags become
  * the body or the query, the answer becomes lines. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "hythe/model/ids.h"
@@ -57,6 +59,13 @@ static void talk_end(struct talk *talk)
 
 /* --- One call --- */
 
+static const char *text_of(const struct json *root, const char *member, const char *otherwise)
+{
+	const struct json *value = cli_member(root, member);
+
+	return value && value->type == JSON_STRING ? value->text : otherwise;
+}
+
 static enum res not_running(struct talk *talk)
 {
 	const char *data_dir = cli_data_dir(talk->options);
@@ -72,27 +81,59 @@ static enum res not_running(struct talk *talk)
 			"directory with --data-dir",
 			data_dir);
 	else
-		problem_set(&problem, RES_NOT_FOUND, "not_running", NULL,
-			    "the panel of %.120s does not run; start it with `hythe serve` or "
-			    "`systemctl start hythe`",
-			    data_dir);
+		problem_set(
+			&problem, RES_NOT_FOUND, "not_running", NULL,
+			"the panel of %.120s does not run; start it with `hythe serve --data-dir "
+			"%.120s`%s",
+			data_dir, data_dir,
+			strcmp(data_dir, DATA_DIR_DEFAULT) == 0 ? " or `systemctl start hythe`"
+								: "");
 	talk->problem = problem;
 	return RES_NOT_FOUND;
 }
 
-/* What the panel says went wrong, in its own words. */
+static enum res not_allowed(struct talk *talk)
+{
+	talk->problem = (struct problem){0};
+	return problem_set(&talk->problem, RES_FORBIDDEN, "not_allowed", NULL,
+			   "%.160s: permission denied; run this as root, or as the user that the "
+			   "panel runs as",
+			   talk->socket);
+}
+
+/* The flag that filled the body's member `field`, which may go on with .NAME or [N]; else NULL. */
+static const char *flag_of(const struct options *options, const char *field)
+{
+	size_t len = strcspn(field, ".[");
+
+	for (size_t i = 0; i < options->given_count; i++) {
+		const struct option *option = options->given[i].option;
+
+		if (option->member && strlen(option->member) == len &&
+		    memcmp(option->member, field, len) == 0)
+			return option->name;
+	}
+	return NULL;
+}
+
+/* What the panel says went wrong, in its own words; a field by the flag that was typed for it. */
 static enum res refused(struct talk *talk)
 {
 	const struct json *root = talk->doc ? json_root(talk->doc) : NULL;
-	const struct json *detail = cli_member(root, "detail"), *code = cli_member(root, "code");
-	const struct json *field = cli_member(root, "field");
-	bool named = field && field->type == JSON_STRING && field->len;
+	const char *detail = text_of(root, "detail", "the panel refused");
+	const char *code = text_of(root, "code", "refused"), *field = text_of(root, "field", "");
+	const char *flag = flag_of(talk->options, field), *rest = field + strcspn(field, ".[");
 
-	return problem_set(&talk->problem, RES_INVALID,
-			   code && code->type == JSON_STRING ? code->text : "refused", NULL,
-			   "%s%s%.200s", named ? field->text : "", named ? ": " : "",
-			   detail && detail->type == JSON_STRING ? detail->text
-								 : "the panel refused");
+	if (strcmp(code, "body_missing") == 0)
+		return problem_set(&talk->problem, RES_INVALID, "missing_flag", NULL,
+				   "give at least one flag; --help lists them");
+	if (flag)
+		return problem_set(&talk->problem, RES_INVALID, code, NULL, "--%s: %s%s%.200s",
+				   flag, *rest ? field : "", *rest ? ": " : "", detail);
+	if (strncmp(detail, field, strlen(field)) == 0) /* it names the field itself */
+		field = "";
+	return problem_set(&talk->problem, RES_INVALID, code, NULL, "%s%s%.200s", field,
+			   *field ? ": " : "", detail);
 }
 
 static enum res talk_call(struct talk *talk, const char *method, const char *target,
@@ -114,6 +155,8 @@ static enum res talk_call(struct talk *talk, const char *method, const char *tar
 	res = http_call(&call, &talk->answer, &talk->problem);
 	if (res == RES_NOT_FOUND)
 		return not_running(talk);
+	if (res == RES_IO && access(talk->socket, W_OK) != 0 && errno == EACCES)
+		return not_allowed(talk);
 	if (res != RES_OK)
 		return res;
 	/* The tree unescapes in place; --json prints the bytes as they came. */
@@ -499,7 +542,7 @@ out:
 	return finish(&talk, res);
 }
 
-/* --- settings set * --- */
+/* --- settings set --- */
 
 static const struct json_field *find_setting(const char *name, size_t len)
 {
@@ -510,6 +553,24 @@ static const struct json_field *find_setting(const char *name, size_t len)
 	return NULL;
 }
 
+/* Numbers are typed as they are shown: 10m, 4MB. */
+static enum option_kind number_kind(const char *name, const char **want)
+{
+	switch (cli_unit(name)) {
+	case UNIT_BYTES:
+		*want = "an amount of data such as 500MB or 10GB";
+		return OPTION_BYTES;
+	case UNIT_SPAN:
+		*want = "a span of time such as 30d, 12h, 90m or 45s";
+		return OPTION_DURATION;
+	case UNIT_TIME:
+	case UNIT_NONE:
+		break;
+	}
+	*want = "a whole number";
+	return OPTION_NUMBER;
+}
+
 /* KEY=VALUE in the type that the settings' table says. */
 static enum res write_setting(struct talk *talk, struct json_writer *w, const char *word)
 {
@@ -517,6 +578,7 @@ static enum res write_setting(struct talk *talk, struct json_writer *w, const ch
 	const struct json_field *field =
 		equals ? find_setting(word, (size_t)(equals - word)) : NULL;
 	struct option option = {.kind = OPTION_TEXT};
+	const char *want = "yes or no";
 	enum res res;
 
 	if (!field)
@@ -525,15 +587,14 @@ static enum res write_setting(struct talk *talk, struct json_writer *w, const ch
 			"\"%.60s\" is not KEY=VALUE of a setting; `hythe settings show` lists them",
 			word);
 	if (field->kind == JSON_IN_I64)
-		option.kind = OPTION_NUMBER;
+		option.kind = number_kind(field->name, &want);
 	else if (field->kind == JSON_IN_BOOL)
 		option.kind = OPTION_YESNO;
 	option.name = option.member = field->name;
 	if ((res = cli_value_write(w, &option, equals + 1, NULL)) == RES_OK)
 		return RES_OK;
 	return problem_set(&talk->problem, res, "bad_flag", field->name, "%s: \"%.60s\" is not %s",
-			   field->name, equals + 1,
-			   option.kind == OPTION_NUMBER ? "a whole number" : "yes or no");
+			   field->name, equals + 1, want);
 }
 
 int cli_settings_set(const struct command *command, const struct options *options)
@@ -554,6 +615,10 @@ int cli_settings_set(const struct command *command, const struct options *option
 		if (options->given[i].option->member)
 			res = write_flag(&talk, &w, i);
 	json_end(&w);
+	if (res == RES_OK && body.len <= 2)
+		res = problem_set(&talk.problem, RES_INVALID, "missing_flag", NULL,
+				  "nothing to change: hythe settings set KEY=VALUE..., or a flag; "
+				  "--help lists them");
 	if (res == RES_OK)
 		res = write_target(&talk, command, NULL, &target);
 	if (res == RES_OK)
@@ -565,11 +630,12 @@ int cli_settings_set(const struct command *command, const struct options *option
 	return finish(&talk, res);
 }
 
-/* --- status * --- */
+/* --- status --- */
 
 int cli_status(const struct command *command, const struct options *options)
 {
 	static const char *const targets[] = {API "/health", API "/stats/overview"};
+	const char *texts[2] = {NULL, NULL};
 	struct talk talk;
 	enum res res = RES_OK;
 	bool json = option_on(options, "json");
@@ -579,12 +645,14 @@ int cli_status(const struct command *command, const struct options *options)
 		res = talk_call(&talk, command->method, targets[i], NULL);
 		if (res != RES_OK)
 			break;
-		if (json)
-			printf("%s\"%s\":%s%s", i ? "," : "{", i ? "overview" : "health",
-			       talk.answer.body.data ? talk.answer.body.data : "null",
-			       i ? "}\n" : "");
-		else if (talk.doc)
+		if (!json && talk.doc)
 			cli_show(SHOW_DETAIL, NULL, json_root(talk.doc));
+		if (talk.answer.body.len)
+			texts[i] =
+				arena_dup(&talk.arena, talk.answer.body.data, talk.answer.body.len);
 	}
+	if (json && res == RES_OK) /* all of it, or nothing but the fault */
+		printf("{\"health\":%s,\"overview\":%s}\n", texts[0] ? texts[0] : "null",
+		       texts[1] ? texts[1] : "null");
 	return finish(&talk, res);
 }

@@ -169,11 +169,11 @@ static const struct column host_columns[] = {
 
 /* --- Admins and tokens --- */
 static const struct option admin_add_flags[] = {
-	{.name = "role", .value = "WORD", .help = "owner, helper, reseller or readonly", .kind = OPTION_TEXT,
+	{.name = "role", .value = "WORD", .help = "owner, helper or readonly", .kind = OPTION_TEXT,
 	 .member = "role", .required = true},
 	TEXT("language", "CODE", "language of the admin", "language"), PASSWORD_FILE, END};
 static const struct option admin_set_flags[] = {
-	TEXT("name", "NAME", "a new name", "name"), TEXT("role", "WORD", "owner, helper, reseller or readonly", "role"),
+	TEXT("name", "NAME", "a new name", "name"), TEXT("role", "WORD", "owner, helper or readonly", "role"),
 	TEXT("language", "CODE", "language of the admin", "language"),
 	YESNO("enabled", "whether this admin may sign in", "enabled"), END};
 static const struct option password_flags[] = {PASSWORD_FILE, END};
@@ -190,7 +190,8 @@ static const struct column token_columns[] = {
 	{"NAME", "name"}, {"RIGHTS", "rights"}, {"EXPIRES", "expires_unix"}, {"LAST USED", "last_used_unix"}, {"ID", "id"},
 	{NULL, NULL}};
 static const struct option settings_set_flags[] = {
-	DURATION("old-prefix-keep", "a prefix that is replaced goes on so long", "old_prefix_keep_s"), END};
+	DURATION("old-prefix-keep", "a replaced prefix goes on so long; alone: the end of one in force, from now",
+		 "old_prefix_keep_s"), END};
 
 #define GET    .method = "GET"
 #define POST   .method = "POST"
@@ -261,7 +262,7 @@ const struct command api_commands[] = {
 	{"admin password", "NAME", "a new password", password_flags, POST, .path = "/admins/{admins}/password",
 	 .password_member = "password", .done = "password changed"},
 	{"admin owner-link", "", "a one-time link for a new owner (30 minutes)", NULL, POST, .path = "/admins/owner-link",
-	 .show = SHOW_TEXT, .columns = url_column},
+	 .show = SHOW_TEXT, .columns = url_column, .no_dry_run = true},
 	{"admin rm", "NAME", "remove an admin; sessions and tokens end at once", NULL, DELETE, .path = "/admins/{admins}",
 	 .done = "removed"},
 
@@ -271,7 +272,7 @@ const struct command api_commands[] = {
 	{"token rm", "NAME", "end a token at once", NULL, DELETE, .path = "/tokens/{tokens}", .done = "removed"},
 
 	{"settings show", "", "the settings in force", NULL, GET, .path = "/settings", .show = SHOW_DETAIL},
-	{"settings set", "KEY=VALUE...", "change settings", settings_set_flags, cli_settings_set, PATCH,
+	{"settings set", "[KEY=VALUE...]", "change settings", settings_set_flags, cli_settings_set, PATCH,
 	 .path = "/settings", .show = SHOW_DETAIL},
 	{"status", "", "whether the panel runs, and what it holds", NULL, cli_status, GET, .path = "/health"},
 	{.name = NULL}};

@@ -44,6 +44,21 @@ static bool ends_with(const char *text, const char *end)
 	return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
+enum unit cli_unit(const char *member)
+{
+	if (ends_with(member, "_unix"))
+		return UNIT_TIME;
+	if (ends_with(member, "_bytes"))
+		return UNIT_BYTES;
+	return ends_with(member, "_s") && !ends_with(member, "per_s") ? UNIT_SPAN : UNIT_NONE;
+}
+
+/* Limits of which 0 means that there is none. */
+static bool is_open_ended(const char *member)
+{
+	return strcmp(member, "quota_bytes") == 0 || strcmp(member, "traffic_allowance_bytes") == 0;
+}
+
 /* What others typed is shown as one line and cannot move the cursor. */
 static const char *plain(struct arena *arena, const char *text, size_t len)
 {
@@ -83,18 +98,22 @@ static const char *number_text(struct arena *arena, const char *member, const st
 
 	if (json_i64(value, INT64_MIN, INT64_MAX, &number) != RES_OK)
 		return plain(arena, value->text, value->len);
-	if (ends_with(member, "_unix")) {
+	switch (cli_unit(member)) {
+	case UNIT_TIME:
 		if (number == 0)
 			return "-";
 		text_time(number, text);
 		return plain(arena, text, strlen(text));
-	}
-	if (ends_with(member, "_bytes")) {
+	case UNIT_BYTES:
+		if (number == 0 && is_open_ended(member))
+			return "unlimited";
 		text_bytes(number, text);
 		return plain(arena, text, strlen(text));
-	}
-	if (ends_with(member, "_s") && !ends_with(member, "per_s"))
+	case UNIT_SPAN:
 		return span_text(arena, number);
+	case UNIT_NONE:
+		break;
+	}
 	return plain(arena, value->text, value->len);
 }
 

@@ -245,8 +245,8 @@ static enum res write_file(struct json_writer *w, const struct option *option, c
 	buf_init(&text, VALUE_MAX);
 	res = cli_file(option->name, path, VALUE_MAX, &text, problem);
 	/* Secrets come as one line; certificates end with a newline of their own. */
-	if (res == RES_OK &&
-	    memchr(text.data ? text.data : "", '\n', text.len) == text.data + text.len - 1)
+	if (res == RES_OK && text.len &&
+	    memchr(text.data, '\n', text.len) == text.data + text.len - 1)
 		cut_line(&text);
 	if (res == RES_OK)
 		json_text_n(w, option->member, text.data ? text.data : "", text.len);

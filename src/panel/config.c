@@ -1,4 +1,5 @@
 /* What `hythe serve` was told, checked before anything is touched. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@ static enum res bad(struct problem *problem, const char *flag, const char *text,
 			   flag, text, want);
 }
 
-static enum res check_listen(const char *flag, const char *text, struct problem *problem)
+enum res check_listen(const char *flag, const char *text, struct problem *problem)
 {
 	struct sockaddr_storage address;
 	socklen_t len;
@@ -24,6 +25,39 @@ static enum res check_listen(const char *flag, const char *text, struct problem 
 		return RES_OK;
 	return bad(problem, flag, text,
 		   "an address to listen on, such as 127.0.0.1:8080, [::]:8080 or :8080");
+}
+
+/* --dev gives whoever gets here demo data and a token that may do everything. */
+static enum res check_dev_listen(const char *flag, const char *text, struct problem *problem)
+{
+	struct sockaddr_storage at;
+	struct addr addr;
+	socklen_t len;
+
+	if (!text ||
+	    (addr_listen_parse(text, &at, &len) &&
+	     addr_of_sockaddr((const struct sockaddr *)&at, &addr) && addr_is_loopback(&addr)))
+		return RES_OK;
+	return problem_set(
+		problem, RES_INVALID, "bad_flag", flag,
+		"--%s: \"%.80s\" is not on loopback, and --dev is a demo for this machine "
+		"alone; use 127.0.0.1:PORT, or `hythe setup` and no --dev",
+		flag, text);
+}
+
+void listen_url(const char *listen, bool tls, char *out, size_t size)
+{
+	const char *port = strrchr(listen, ':');
+	struct sockaddr_storage at;
+	struct addr addr;
+	socklen_t len;
+	bool any = false;
+
+	if (addr_listen_parse(listen, &at, &len) &&
+	    addr_of_sockaddr((const struct sockaddr *)&at, &addr))
+		any = memcmp(addr.bytes, (const uint8_t[16]){0}, sizeof addr.bytes) == 0;
+	snprintf(out, size, "%s://%s%s", tls ? "https" : "http", any ? "127.0.0.1" : "",
+		 any && port ? port : listen);
 }
 
 static enum res add_proxy(struct config *config, const char *text, size_t len,
@@ -143,6 +177,10 @@ enum res config_read(const struct options *options, struct config *config, struc
 	    (res = read_header(option_text(options, "client-address-header"), config, problem)) !=
 		    RES_OK ||
 	    (res = read_level(option_text(options, "log-level"), config, problem)) != RES_OK)
+		return res;
+	if (config->dev &&
+	    ((res = check_dev_listen("listen", config->listen, problem)) != RES_OK ||
+	     (res = check_dev_listen("admin-listen", config->admin_listen, problem)) != RES_OK))
 		return res;
 	return check_tls(config, problem);
 }

@@ -29,6 +29,7 @@
 
 #define TOKEN_FILE        "dev-token"
 #define SEEDED_KEY        "dev_user"
+#define NOT_SEEDED        "none" /* a panel of --dev, cut short before its demo data */
 #define DEMO_ADDRESS      "127.0.0.1"
 #define OWNER_NAME        "owner"
 #define PEM_MAX           ((size_t)8192)
@@ -165,6 +166,8 @@ static enum res op_first(struct op *op, void *settings)
 {
 	enum res res = op_settings_init(op, settings);
 
+	if (res == RES_OK)
+		res = setting_put_text(op->conn, SEEDED_KEY, NOT_SEEDED);
 	return res == RES_OK ? op_ca_init(op, NULL) : res;
 }
 
@@ -222,6 +225,18 @@ static enum res read_text_setting(struct instance *instance, const char *key, st
 	return res;
 }
 
+static bool is_demo(struct instance *instance)
+{
+	struct arena arena;
+	const char *value;
+	bool demo;
+
+	arena_init(&arena, 65536);
+	demo = read_text_setting(instance, SEEDED_KEY, &arena, &value) == RES_OK;
+	arena_free(&arena);
+	return demo;
+}
+
 static bool is_seeded(struct instance *instance)
 {
 	struct arena arena;
@@ -229,7 +244,8 @@ static bool is_seeded(struct instance *instance)
 	bool seeded;
 
 	arena_init(&arena, 65536);
-	seeded = read_text_setting(instance, SEEDED_KEY, &arena, &value) == RES_OK;
+	seeded = read_text_setting(instance, SEEDED_KEY, &arena, &value) == RES_OK &&
+		 strcmp(value, NOT_SEEDED) != 0;
 	arena_free(&arena);
 	return seeded;
 }
@@ -278,14 +294,15 @@ out:
 	return res;
 }
 
-static enum res first_start(struct instance *instance, const char *listen, struct problem *problem)
+static enum res first_start(struct instance *instance, const struct config *config,
+			    struct problem *problem)
 {
 	struct settings settings;
 
 	settings_default(&settings);
 	system_zone_name(settings.time_zone);
-	snprintf(settings.public_url, sizeof settings.public_url, "http://%s%s",
-		 listen[0] == ':' ? "127.0.0.1" : "", listen);
+	listen_url(config->listen, config->tls_cert != NULL, settings.public_url,
+		   sizeof settings.public_url);
 	return instance_run(instance, ACTOR_CONTROL, op_first, &settings, problem);
 }
 
@@ -324,14 +341,21 @@ static enum res make_token(struct instance *instance, struct problem *problem)
 	return res;
 }
 
-enum res dev_prepare(struct instance *instance, const char *listen,
+enum res dev_prepare(struct instance *instance, const struct config *config,
 		     char password[static DEV_PASSWORD_SIZE], struct problem *problem)
 {
 	enum res res;
 
 	password[0] = 0;
-	if (!has_settings(instance) && (res = first_start(instance, listen, problem)) != RES_OK)
+	if (!has_settings(instance) && (res = first_start(instance, config, problem)) != RES_OK)
 		return res;
+	if (!is_demo(instance))
+		return problem_set(
+			problem, RES_CONFLICT, "not_a_demo", "dev",
+			"--dev (HYTHE_DEV) runs a demo with data of its own, and %.120s "
+			"holds a panel that was set up: leave --dev out to run that one, or "
+			"name another --data-dir",
+			instance->dir);
 	if (!is_seeded(instance) && (res = seed(instance, password, problem)) != RES_OK)
 		return res;
 	return make_token(instance, problem);
@@ -378,25 +402,11 @@ static void follow_address(struct panel *panel, const char *url)
 	instance_run(&panel->instance, ACTOR_CONTROL, op_settings_change, &change, NULL);
 }
 
-/* Every address of the machine is reached by loopback. */
-static void print_url(char *out, size_t size, struct panel *panel)
-{
-	const char *address = http_listener_address(panel->public), *port = strrchr(address, ':');
-	bool any = strncmp(address, "0.0.0.0:", 8) == 0 || strncmp(address, "[::]:", 5) == 0;
-	const char *scheme = panel->config->tls_cert ? "https" : "http";
-
-	if (any && port)
-		snprintf(out, size, "%s://127.0.0.1%s", scheme, port);
-	else
-		snprintf(out, size, "%s://%s", scheme, address);
-}
-
 static void print_api_base(char *out, size_t size, struct panel *panel, const char *url,
 			   const struct settings *settings)
 {
 	if (panel->admin_listener)
-		snprintf(out, size, "http://%s/api/v1",
-			 http_listener_address(panel->admin_listener));
+		snprintf(out, size, "%s/api/v1", panel->admin_url);
 	else
 		snprintf(out, size, "%s/%s/api/v1", url, settings->admin_prefix);
 }
@@ -447,7 +457,8 @@ void dev_greet(struct panel *panel)
 	struct buf link;
 	char url[300];
 
-	print_url(url, sizeof url, panel);
+	listen_url(http_listener_address(panel->public), panel->config->tls_cert != NULL, url,
+		   sizeof url);
 	follow_address(panel, url);
 	arena_init(&arena, 65536);
 	buf_init(&link, 1024);

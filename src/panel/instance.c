@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,12 +18,24 @@ bool instance_path(const struct instance *instance, const char *name,
 	return (size_t)snprintf(out, DATA_PATH_MAX, "%s/%s", instance->dir, name) < DATA_PATH_MAX;
 }
 
-static bool is_there(const struct instance *instance, const char *name)
+/* What cannot be looked at is not absent. */
+static enum res is_there(const struct instance *instance, const char *name, bool *out,
+			 struct problem *problem)
 {
 	char path[DATA_PATH_MAX];
 	struct stat st;
 
-	return instance_path(instance, name, path) && lstat(path, &st) == 0;
+	*out = instance_path(instance, name, path) && lstat(path, &st) == 0;
+	if (*out || errno == ENOENT)
+		return RES_OK;
+	if (errno == EACCES)
+		return problem_set(
+			problem, RES_FORBIDDEN, "data_dir", "data-dir",
+			"--data-dir: %.120s: permission denied; run this as root, or as the "
+			"user that the panel runs as",
+			instance->dir);
+	return problem_set(problem, RES_IO, "data_dir", "data-dir", "--data-dir: %.120s: %s",
+			   instance->dir, strerror(errno));
 }
 
 static enum res set_dir(struct instance *instance, const char *dir, struct problem *problem)
@@ -39,9 +52,27 @@ enum res instance_look(const char *dir, struct instance_found *found, struct pro
 
 	if ((res = set_dir(&instance, dir, problem)) != RES_OK)
 		return res;
-	found->key = is_there(&instance, KEY_NAME);
-	found->database = is_there(&instance, DATABASE_NAME);
-	return RES_OK;
+	if ((res = is_there(&instance, KEY_NAME, &found->key, problem)) != RES_OK)
+		return res;
+	return is_there(&instance, DATABASE_NAME, &found->database, problem);
+}
+
+/* Is there nothing in it but what is ours? */
+static bool is_own_dir(const char *path)
+{
+	struct instance_found found = {0};
+	const struct dirent *entry;
+	bool empty = true;
+	DIR *dir;
+
+	if (instance_look(path, &found, NULL) == RES_OK && (found.key || found.database))
+		return true;
+	if (!(dir = opendir(path)))
+		return false;
+	while (empty && (entry = readdir(dir)))
+		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+	closedir(dir);
+	return empty;
 }
 
 static enum res make_dir(const char *dir, struct problem *problem)
@@ -62,8 +93,16 @@ static enum res make_dir(const char *dir, struct problem *problem)
 				   "or name another "
 				   "directory",
 				   dir);
-	/* What others may read in it is not theirs to read. */
-	if ((st.st_mode & 077) && chmod(dir, 0700) != 0)
+	if (!(st.st_mode & 077))
+		return RES_OK;
+	/* What others may read in it is not theirs to read; but /tmp or a home is not ours to
+	 * close. */
+	if (!is_own_dir(dir))
+		return problem_set(problem, RES_CONFLICT, "data_dir", "data-dir",
+				   "--data-dir: %.120s holds other things and is open to other "
+				   "users; name one for the panel alone, or close it first",
+				   dir);
+	if (chmod(dir, 0700) != 0)
 		return problem_set(problem, RES_IO, "data_dir", "data-dir",
 				   "--data-dir: %.120s: %s", dir, strerror(errno));
 	return RES_OK;
@@ -121,10 +160,10 @@ enum res instance_open(struct instance *instance, const char *dir, enum instance
 	if ((res = check_pair(dir, mode, &found, problem)) != RES_OK)
 		return res;
 	instance_path(instance, KEY_NAME, key);
-	/* The store first: its lock keeps a second process from touching anything. */
-	if ((res = open_store(instance, public_readers, problem)) != RES_OK)
+	/* The key before the database: whatever interrupts this, no database ever lacks its key. */
+	if ((res = vault_open(key, create && !found.database, &instance->vault, problem)) != RES_OK)
 		goto out;
-	if ((res = vault_open(key, create && !found.key, &instance->vault, problem)) != RES_OK)
+	if ((res = open_store(instance, public_readers, problem)) != RES_OK)
 		goto out;
 	if ((res = vault_check(instance->store, instance->vault, create, problem)) != RES_OK)
 		goto out;

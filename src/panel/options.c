@@ -114,6 +114,8 @@ static enum res read_environment(struct options *options, struct problem *proble
 			const char *text;
 			enum res res;
 
+			if (option->member)
+				continue;
 			option_variable(option->name, variable);
 			text = getenv(variable);
 			if (!text || !*text || is_given(options, option))

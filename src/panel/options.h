@@ -3,7 +3,8 @@
  * A flag is `--name VALUE` or `--name=VALUE`; a switch has no value (`--name=no` takes back what a
  * variable says). Flags and words may be mixed; `--` ends the flags. What the command line leaves
  * out comes from the environment: `--data-dir` from HYTHE_DATA_DIR, a repeated flag as a list
- * separated by commas. Errors name the flag. Threads: none; start-up only. */
+ * separated by commas. A flag that becomes a member of a body (`member`) has no variable: what is
+ * left in an environment must not change a user. Errors name the flag. Threads: none; start-up only. */
 #ifndef HYTHE_PANEL_OPTIONS_H
 #define HYTHE_PANEL_OPTIONS_H
 

@@ -64,12 +64,18 @@ struct config {
 
 /* RES_INVALID: the problem names the flag. */
 enum res config_read(const struct options *options, struct config *config, struct problem *problem);
+/* Is `text` (NULL: not given) an address to listen on? */
+enum res check_listen(const char *flag, const char *text, struct problem *problem);
+/* Where a browser on this machine finds what listens there: "https://127.0.0.1:8080". Every address of
+ * the machine (":8080") is reached by loopback. */
+#define LISTEN_URL_MAX 256
+void listen_url(const char *listen, bool tls, char *out, size_t size);
 
 /* --- The running panel (serve.c) --- */
 
 #define DEV_PASSWORD_SIZE 25
 
-struct decoy_box; /* public.c: the answers made of the decoy, exchanged at SIGHUP */
+struct decoy_box; /* decoy_box.c: the answers made of the decoy, exchanged at SIGHUP */
 
 struct panel {
 	const struct config *config;
@@ -82,6 +88,7 @@ struct panel {
 	struct http_workers *workers;
 	struct http_listener *public, *admin_listener, *control;
 	struct timers *timers;
+	char admin_url[LISTEN_URL_MAX]; /* of the admin's own listener; "": it is public */
 	char dev_password[DEV_PASSWORD_SIZE]; /* of the owner just made by --dev, until it is
 						 printed; else "" */
 	atomic_bool stopping;                 /* no request gets to the admin any more */
@@ -92,10 +99,18 @@ struct panel {
 struct http_site public_site(struct panel *panel);
 struct http_site admin_site(struct panel *panel);
 struct http_site control_site(struct panel *panel);
+struct reply *public_unknown(void *panel, const struct request *req); /* the decoy */
+
+/* decoy_box.c: the decoy as answers. A reply is good for as long as its holder likes. */
 enum res decoy_box_new(const char *dir, struct decoy_box **out, struct problem *problem);
 enum res decoy_box_reload(struct decoy_box *box, const char *dir, struct problem *problem);
+/* Until the next reload, by the thread that reloads. */
 const struct decoy *decoy_box_lend(struct decoy_box *box);
 void decoy_box_free(struct decoy_box *box);
+struct reply *decoy_unknown(struct decoy_box *box, bool front); /* `front`: of the path "/" */
+/* The same as replies of their own, for headers to be added. */
+struct reply *decoy_unknown_fresh(struct decoy_box *box, bool front);
+struct reply *decoy_limited(struct decoy_box *box, unsigned retry_s);
 
 /* timers.c: the thread for what nobody asked for. */
 enum res timers_start(struct panel *panel, struct timers **out);
@@ -103,14 +118,16 @@ void timers_stop(struct timers *timers);
 
 /* process.c: what the process may and may not, and its word to the supervisor. */
 void process_harden(void);
+/* How many files it may have open, after process_harden(). */
+unsigned process_files(void);
 int64_t process_private_bytes(void *unused); /* -1: unknown */
 void process_notify(const char *state);      /* "READY=1" to NOTIFY_SOCKET, if there is one */
 
 /* zone_name.c: the system's time zone as a name of the tz database; "UTC" when nothing says. */
 void system_zone_name(char out[static 64]);
 
-/* dev.c: `password` is filled when the owner was made just now, else "". */
-enum res dev_prepare(struct instance *instance, const char *listen,
+/* dev.c: refuses a panel that `hythe setup` made. `password` is filled when the owner was made just now, else "". */
+enum res dev_prepare(struct instance *instance, const struct config *config,
 		     char password[static DEV_PASSWORD_SIZE], struct problem *problem);
 void dev_greet(struct panel *panel);
 

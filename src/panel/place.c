@@ -30,13 +30,15 @@ static bool still(int64_t until_unix, int64_t now_unix)
 enum place place_of(const struct settings *settings, int64_t now_unix, const char *path, size_t len,
 		    const char **rest, size_t *rest_len)
 {
-	if (path_under(path, len, settings->sub_prefix, rest, rest_len) ||
-	    (path_under(path, len, settings->old_sub_prefix, rest, rest_len) &&
-	     still(settings->old_sub_prefix_until_unix, now_unix)))
+	/* All four are compared, whichever fits, for the same reason; `rest` is the same for each. */
+	bool sub = path_under(path, len, settings->sub_prefix, rest, rest_len);
+	bool old_sub = path_under(path, len, settings->old_sub_prefix, rest, rest_len);
+	bool admin = path_under(path, len, settings->admin_prefix, rest, rest_len);
+	bool old_admin = path_under(path, len, settings->old_admin_prefix, rest, rest_len);
+
+	if (sub || (old_sub && still(settings->old_sub_prefix_until_unix, now_unix)))
 		return PLACE_SUB;
-	if (path_under(path, len, settings->admin_prefix, rest, rest_len) ||
-	    (path_under(path, len, settings->old_admin_prefix, rest, rest_len) &&
-	     still(settings->old_admin_prefix_until_unix, now_unix)))
+	if (admin || (old_admin && still(settings->old_admin_prefix_until_unix, now_unix)))
 		return PLACE_ADMIN;
 	return PLACE_NOWHERE;
 }

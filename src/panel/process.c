@@ -42,6 +42,15 @@ static void raise_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+unsigned process_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return FILES_WANTED;
+	return limit.rlim_cur > 1u << 20 ? 1u << 20 : (unsigned)limit.rlim_cur;
+}
+
 /* Keys and passwords stand in memory: no core file, no other process of the same user at it. */
 static void close_memory(void)
 {
@@ -61,8 +70,8 @@ void process_harden(void)
 	raise_files();
 	close_memory();
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ,
-	       SIG_IGN); /* a file that may not grow is an error of that write, not the end */
+	/* A file that may not grow is an error of that write, not the end. */
+	signal(SIGXFSZ, SIG_IGN);
 	/* One arena a thread would cost a page table's worth each; ours allocate little, and seldom
 	 * at once. */
 	mallopt(M_ARENA_MAX, 2);

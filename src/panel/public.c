@@ -3,130 +3,30 @@
  * On the public listener the first path segment decides. Whoever does not know a prefix sees one
  * page, with one set of headers, whatever he asks for and however often. */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "hythe/admin/admin.h"
 #include "hythe/sub/sub.h"
 #include "panel.h"
 #include "place.h"
 
-#define HTML "text/html; charset=utf-8"
-
 /* --- The decoy --- */
 
-struct decoy_set {
-	struct decoy *decoy;
-	struct reply *not_found;
-	struct reply *index; /* NULL: "/" is as unknown as any other path */
-	struct decoy_set *older;
-};
-
-/* A set that was replaced stays until the end: replies of it may still be on their way, and reloads
- * are an operator's act, not a stranger's. */
-struct decoy_box {
-	_Atomic(struct decoy_set *) now;
-};
-
-static void decoy_set_free(struct decoy_set *set)
+static bool asks_front(const struct request *req)
 {
-	while (set) {
-		struct decoy_set *older = set->older;
-
-		reply_unref(set->not_found);
-		reply_unref(set->index);
-		decoy_free(set->decoy);
-		free(set);
-		set = older;
-	}
-}
-
-static enum res decoy_set_new(const char *dir, struct decoy_set **out, struct problem *problem)
-{
-	struct decoy_set *set = calloc(1, sizeof *set);
-	const struct decoy_page *page;
-	enum res res;
-
-	if (!set)
-		return RES_NOMEM;
-	if ((res = decoy_load(dir, &set->decoy, problem)) != RES_OK) {
-		free(set);
-		return res;
-	}
-	page = decoy_404(set->decoy);
-	set->not_found = reply_static(404, HTML, page->body, page->len);
-	/* The built-in page has no front: a fresh panel shows the same at "/" as anywhere (B134).
-	 */
-	if (dir && (page = decoy_index(set->decoy)) != NULL)
-		set->index = reply_static(200, HTML, page->body, page->len);
-	*out = set;
-	return RES_OK;
-}
-
-enum res decoy_box_new(const char *dir, struct decoy_box **out, struct problem *problem)
-{
-	struct decoy_box *box = calloc(1, sizeof *box);
-	struct decoy_set *set;
-	enum res res;
-
-	if (!box)
-		return RES_NOMEM;
-	if ((res = decoy_set_new(dir, &set, problem)) != RES_OK) {
-		free(box);
-		return res;
-	}
-	atomic_init(&box->now, set);
-	*out = box;
-	return RES_OK;
-}
-
-enum res decoy_box_reload(struct decoy_box *box, const char *dir, struct problem *problem)
-{
-	struct decoy_set *set;
-	enum res res = decoy_set_new(dir, &set, problem);
-
-	if (res != RES_OK)
-		return res;
-	set->older = atomic_load(&box->now);
-	atomic_store(&box->now, set);
-	return RES_OK;
-}
-
-const struct decoy *decoy_box_lend(struct decoy_box *box)
-{
-	return atomic_load(&box->now)->decoy;
-}
-
-void decoy_box_free(struct decoy_box *box)
-{
-	if (!box)
-		return;
-	decoy_set_free(atomic_load(&box->now));
-	free(box);
-}
-
-static struct reply *reply_decoy(struct panel *panel, const struct request *req)
-{
-	struct decoy_set *set = atomic_load_explicit(&panel->decoy->now, memory_order_acquire);
 	size_t len;
 
 	request_path(req, &len);
-	return reply_ref(len == 1 && set->index ? set->index : set->not_found);
+	return len == 1;
 }
 
-static struct reply *reply_limited(struct panel *panel, unsigned retry_s)
+struct reply *public_unknown(void *ctx, const struct request *req)
 {
-	const struct decoy_page *page = decoy_429(decoy_box_lend(panel->decoy));
-	struct reply *reply = reply_static(429, HTML, page->body, page->len);
-	char text[16];
+	struct panel *panel = ctx;
 
-	snprintf(text, sizeof text, "%u", retry_s);
-	reply_header(reply, "Retry-After", text);
-	return reply;
+	return decoy_unknown(panel->decoy, asks_front(req));
 }
 
-/* --- Where a path leads * --- */
+/* --- Where a path leads --- */
 
 static enum place find_place(struct panel *panel, const struct request *req, const char **rest,
 			     size_t *rest_len)
@@ -141,7 +41,7 @@ static enum place find_place(struct panel *panel, const struct request *req, con
 	return place;
 }
 
-/* --- The admin, while it stands * --- */
+/* --- The admin, while it stands --- */
 
 /* At the end the workers are joined while kept-alive connections can still bring requests; whoever
  * is inside when `stopping` is set is waited for (serve.c), whoever comes later is told. */
@@ -178,7 +78,7 @@ static struct reply *reply_not_found(void)
 	return reply_problem(&problem);
 }
 
-/* --- The sites * --- */
+/* --- The sites --- */
 
 static bool admin_is_public(const struct panel *panel)
 {
@@ -226,37 +126,47 @@ static struct reply *public_serve(void *ctx, struct request *req)
 	if (place == PLACE_ADMIN && !admin_is_public(panel))
 		place = PLACE_NOWHERE;
 	if (limited(panel, req, place, &retry_s))
-		return reply_limited(panel, retry_s);
-	if (place == PLACE_SUB && rest_len > 1)
-		reply = sub_serve(panel->sub, req, rest + 1, rest_len - 1);
-	else if (place == PLACE_ADMIN)
+		return decoy_limited(panel->decoy, retry_s);
+	if (place == PLACE_ADMIN) {
 		reply = serve_admin(panel, req, rest, rest_len, false);
-	return reply ? reply : reply_decoy(panel, req);
+		/* What the admin does not know is as strange as any other path. */
+		if (!reply && limited(panel, req, PLACE_NOWHERE, &retry_s))
+			return decoy_limited(panel->decoy, retry_s);
+	} else if (place == PLACE_SUB && rest_len > 1) {
+		reply = sub_serve(panel->sub, req, rest + 1, rest_len - 1);
+	} else {
+		reply = sub_serve(panel->sub, req, NULL, 0);
+	}
+	return reply ? reply : public_unknown(panel, req);
 }
 
-/* A body where none may come is answered like any other request there. The listener adds a header,
- * so the reply is made for this one request. */
+static struct reply *reply_too_large(void)
+{
+	struct problem problem = {0};
+
+	problem_set(&problem, RES_TOO_LARGE, "body_too_large", NULL,
+		    "the body is longer than may come here");
+	return reply_problem(&problem);
+}
+
+/* A body where none may come is answered like any other request there: only the API has its own
+ * word for it. The listener adds a header, so the reply is made for this one request. */
 static struct reply *public_refuse(void *ctx, const struct request *req)
 {
 	struct panel *panel = ctx;
-	const struct decoy_page *page = decoy_404(decoy_box_lend(panel->decoy));
-	struct problem problem = {0};
 	unsigned retry_s = 1;
 	const char *rest;
 	size_t rest_len;
-	enum place place = find_place(panel, req, &rest, &rest_len);
 
-	if (place == PLACE_ADMIN && admin_is_public(panel)) {
-		problem_set(&problem, RES_TOO_LARGE, "body_too_large", NULL,
-			    "the body is longer than may come here");
-		return reply_problem(&problem);
-	}
+	if (admin_is_public(panel) && find_place(panel, req, &rest, &rest_len) == PLACE_ADMIN &&
+	    admin_path_is_api(rest, rest_len))
+		return reply_too_large();
 	if (limited(panel, req, PLACE_NOWHERE, &retry_s))
-		return reply_limited(panel, retry_s);
-	return reply_static(404, HTML, page->body, page->len);
+		return decoy_limited(panel->decoy, retry_s);
+	return decoy_unknown_fresh(panel->decoy, asks_front(req));
 }
 
-/* A listener of the admin's own takes its paths with the prefix, so that links go on, and without.
+/* A listener of the admin's own takes its paths with the prefix, so that links go on, or without.
  */
 static void admin_path(struct panel *panel, const struct request *req, const char **path,
 		       size_t *len)
@@ -290,7 +200,18 @@ static struct reply *admin_listener_serve(void *ctx, struct request *req)
 
 	admin_path(panel, req, &path, &len);
 	reply = serve_admin(panel, req, path, len, false);
-	return reply ? reply : reply_decoy(panel, req);
+	return reply ? reply : public_unknown(panel, req);
+}
+
+static struct reply *admin_listener_refuse(void *ctx, const struct request *req)
+{
+	struct panel *panel = ctx;
+	const char *path;
+	size_t len;
+
+	admin_path(panel, req, &path, &len);
+	return admin_path_is_api(path, len) ? reply_too_large()
+					    : decoy_unknown_fresh(panel->decoy, asks_front(req));
 }
 
 static size_t control_body_max(void *ctx, const struct request *req)
@@ -318,7 +239,8 @@ struct http_site public_site(struct panel *panel)
 
 struct http_site admin_site(struct panel *panel)
 {
-	return (struct http_site){panel, admin_listener_body_max, admin_listener_serve, NULL};
+	return (struct http_site){panel, admin_listener_body_max, admin_listener_serve,
+				  admin_listener_refuse};
 }
 
 struct http_site control_site(struct panel *panel)

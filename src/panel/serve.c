@@ -16,7 +16,11 @@
 #define WORK_QUEUE        256
 #define NETWORK_BUCKETS   8192
 #define CONTROL_MAX       64 /* connections to the control socket */
+#define CONNECTIONS_MAX   4096
+#define FILES_RESERVED    64 /* what the panel itself has open: database, sockets, event threads */
+#define FILES_NEEDED      128
 #define STOP_S            5
+#define DRAIN_MS          1000
 
 /* --- Building --- */
 
@@ -71,13 +75,71 @@ static enum res build_admin(struct panel *panel)
 		.clock = panel->clock,
 		.version = HYTHE_VERSION,
 		.private_bytes = process_private_bytes,
+		.unknown = public_unknown,
+		.ctx = panel,
 	};
 	enum res res = http_workers_new(WORKERS, WORK_QUEUE, &panel->workers);
 
 	if (res != RES_OK)
 		return res;
+	if (panel->config->admin_listen) {
+		listen_url(panel->config->admin_listen, panel->config->tls_cert != NULL,
+			   panel->admin_url, sizeof panel->admin_url);
+		config.admin_url = panel->admin_url;
+	}
 	config.workers = panel->workers;
 	return admin_new(&config, &panel->admin);
+}
+
+/* --- Listening --- */
+
+/* The library spins on a connection for which there is no descriptor left, so it never gets there:
+ * what the limit allows beyond our own files is shared by the listeners. */
+static unsigned control_connections(void)
+{
+	unsigned spare = (process_files() - FILES_RESERVED) / 4;
+
+	return spare < CONTROL_MAX ? spare : CONTROL_MAX;
+}
+
+static unsigned connections(const struct panel *panel)
+{
+	unsigned spare = process_files() - FILES_RESERVED - control_connections();
+	unsigned share = spare / (panel->config->admin_listen ? 2 : 1);
+
+	return share < CONNECTIONS_MAX ? share : CONNECTIONS_MAX;
+}
+
+static enum res check_files(const struct panel *panel, struct problem *problem)
+{
+	if (process_files() < FILES_NEEDED)
+		return problem_set(
+			problem, RES_IO, "too_few_files", NULL,
+			"this process may have %u files open, and needs %d at least: raise "
+			"it (ulimit -n, LimitNOFILE=)",
+			process_files(), FILES_NEEDED);
+	if (connections(panel) < CONNECTIONS_MAX)
+		log_warn("few_connections", "connections=%u files=%u usual=%d", connections(panel),
+			 process_files(), CONNECTIONS_MAX);
+	return RES_OK;
+}
+
+/* The modules below know files and addresses; who reads the message knows flags. */
+static enum res by_flag(enum res res, const char *flag, struct problem *problem)
+{
+	struct problem why = *problem;
+
+	if (res == RES_OK || !why.detail[0])
+		return res;
+	*problem = (struct problem){0};
+	return problem_set(problem, res, why.code, flag, "--%s: %.400s", flag, why.detail);
+}
+
+static const char *listener_flag(const struct problem *problem, const char *listen)
+{
+	return strcmp(problem->field, "tls_cert") == 0  ? "tls-cert"
+	       : strcmp(problem->field, "tls_key") == 0 ? "tls-key"
+							: listen;
 }
 
 static enum res listen_public(struct panel *panel, struct problem *problem)
@@ -92,10 +154,12 @@ static enum res listen_public(struct panel *panel, struct problem *problem)
 		.tls_cert = config->tls_cert,
 		.tls_key = config->tls_key,
 		.clock = panel->clock,
+		.max_connections = connections(panel),
 	};
 	struct http_site site = public_site(panel);
+	enum res res = http_listener_new(&http, &site, &panel->public, problem);
 
-	return http_listener_new(&http, &site, &panel->public, problem);
+	return by_flag(res, listener_flag(problem, "listen"), problem);
 }
 
 static enum res listen_admin(struct panel *panel, struct problem *problem)
@@ -110,12 +174,23 @@ static enum res listen_admin(struct panel *panel, struct problem *problem)
 		.tls_cert = config->tls_cert,
 		.tls_key = config->tls_key,
 		.clock = panel->clock,
+		.max_connections = connections(panel),
 	};
 	struct http_site site = admin_site(panel);
+	char url[LISTEN_URL_MAX];
+	enum res res;
 
-	return config->admin_listen
-		       ? http_listener_new(&http, &site, &panel->admin_listener, problem)
-		       : RES_OK;
+	if (!config->admin_listen)
+		return RES_OK;
+	res = http_listener_new(&http, &site, &panel->admin_listener, problem);
+	if (res != RES_OK)
+		return by_flag(res, listener_flag(problem, "admin-listen"), problem);
+	/* Another only when any free port was asked for, which nobody but us knows yet. */
+	listen_url(http_listener_address(panel->admin_listener), config->tls_cert != NULL, url,
+		   sizeof url);
+	if (strcmp(url, panel->admin_url) != 0)
+		memcpy(panel->admin_url, url, sizeof url);
+	return RES_OK;
 }
 
 static enum res listen_control(struct panel *panel, struct problem *problem)
@@ -126,13 +201,14 @@ static enum res listen_control(struct panel *panel, struct problem *problem)
 		.unix_path = path,
 		.threads = 1,
 		.clock = panel->clock,
-		.max_connections = CONTROL_MAX,
+		.max_connections = control_connections(),
 	};
 	struct http_site site = control_site(panel);
 
 	if (!instance_path(&panel->instance, CONTROL_SOCKET_NAME, path))
 		return RES_INVALID;
-	return http_listener_new(&http, &site, &panel->control, problem);
+	return by_flag(http_listener_new(&http, &site, &panel->control, problem), "data-dir",
+		       problem);
 }
 
 /* The store before all, then what requests need, then those who bring them: the public listener
@@ -143,13 +219,16 @@ static enum res build(struct panel *panel, struct problem *problem)
 	enum instance_mode mode = config->dev ? INSTANCE_CREATE : INSTANCE_USE;
 	enum res res;
 
+	if ((res = check_files(panel, problem)) != RES_OK)
+		return res;
 	if ((res = instance_open(&panel->instance, config->data_dir, mode, event_threads(),
 				 problem)) != RES_OK)
 		return res;
-	if (config->dev && (res = dev_prepare(&panel->instance, config->listen, panel->dev_password,
-					      problem)) != RES_OK)
+	if (config->dev &&
+	    (res = dev_prepare(&panel->instance, config, panel->dev_password, problem)) != RES_OK)
 		return res;
-	if ((res = decoy_box_new(config->decoy_dir, &panel->decoy, problem)) != RES_OK ||
+	res = decoy_box_new(config->decoy_dir, &panel->decoy, problem);
+	if ((res = by_flag(res, "decoy-dir", problem)) != RES_OK ||
 	    (res = build_limits(panel)) != RES_OK || (res = build_sub(panel, problem)) != RES_OK ||
 	    (res = build_admin(panel)) != RES_OK ||
 	    (res = listen_public(panel, problem)) != RES_OK ||
@@ -171,8 +250,20 @@ static void quiesce(struct panel *panel)
 			http_listener_quiesce(listeners[i]);
 }
 
-/* Nobody new; what was handed to workers is answered; only then may the daemons stop (one with a
- * suspended request would abort the process), and the store after whoever could still read. */
+static void drain(struct panel *panel)
+{
+	struct http_listener *const listeners[] = {panel->public, panel->admin_listener,
+						   panel->control};
+	int64_t until_ms = clock_mono_ms(panel->clock) + DRAIN_MS;
+
+	for (size_t i = 0; i < sizeof listeners / sizeof *listeners; i++)
+		if (listeners[i])
+			http_listener_drain(listeners[i], until_ms);
+}
+
+/* Nobody new; what was handed to workers is answered, and sent; only then may the daemons stop (one
+ * with a suspended request would abort the process), and the store after whoever could still read.
+ */
 static void take_apart(struct panel *panel)
 {
 	quiesce(panel);
@@ -182,6 +273,7 @@ static void take_apart(struct panel *panel)
 		sched_yield();
 	if (panel->workers)
 		http_workers_free(panel->workers);
+	drain(panel);
 	if (panel->admin)
 		admin_stop(panel->admin);
 	http_listener_free(panel->public);
@@ -275,9 +367,8 @@ int serve_run(const struct command *command, const struct options *options)
 	enum res res;
 
 	(void)command;
-	if (config_read(options, &config, &problem) != RES_OK) {
+	if (config_read(options, &config, &problem) != RES_OK)
 		return cli_fail(&problem);
-	}
 	process_harden();
 	log_set_level(config.log_level);
 	signals(&set);

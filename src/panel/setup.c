@@ -70,6 +70,26 @@ static void ask(const char *question, char *out, size_t size)
 		memcpy(out, line, strlen(line) + 1);
 }
 
+/* Up to three times, until the answer is good as the setting `field`; what is wrong is said. */
+static void ask_setting(const char *question, const struct settings *settings, const char *field,
+			char *out, size_t size)
+{
+	char first[512]; /* as long as any setting */
+
+	snprintf(first, sizeof first, "%s", out);
+	for (int tries = 0; tries < 3; tries++) {
+		struct problem why = {0};
+
+		ask(question, out, size);
+		if (!isatty(STDIN_FILENO) || settings_check(settings, &why) == RES_OK ||
+		    strcmp(why.field, field) != 0)
+			return;
+		printf("  %s\n", why.detail);
+		if (tries < 2)
+			memcpy(out, first, size < sizeof first ? size : sizeof first);
+	}
+}
+
 static enum res take_flag(const char *flag, const char *text, char *out, size_t size,
 			  struct problem *problem)
 {
@@ -95,8 +115,8 @@ static enum res first_settings(const struct options *options, struct settings *s
 		res = take_flag("public-url", url, settings->public_url,
 				sizeof settings->public_url, problem);
 	else
-		ask("Public URL, what people's links begin with", settings->public_url,
-		    sizeof settings->public_url);
+		ask_setting("Public URL, what people's links begin with", settings, "public_url",
+			    settings->public_url, sizeof settings->public_url);
 	if (res != RES_OK)
 		return res;
 	if (!settings->public_url[0])
@@ -105,8 +125,8 @@ static enum res first_settings(const struct options *options, struct settings *s
 			"--public-url is needed: what people's links begin with, such as "
 			"https://sub.example.net");
 	if (!zone)
-		ask("Time zone, for the borders of days and months", settings->time_zone,
-		    sizeof settings->time_zone);
+		ask_setting("Time zone, for the borders of days and months", settings, "time_zone",
+			    settings->time_zone, sizeof settings->time_zone);
 	else if ((res = take_flag("time-zone", zone, settings->time_zone,
 				  sizeof settings->time_zone, problem)) != RES_OK)
 		return res;
@@ -149,6 +169,9 @@ static enum res read_setup(const struct options *options, const struct instance_
 		.owner = option_text(options, "owner"),
 		.force_link = option_on(options, "owner-link"),
 	};
+	if ((res = check_listen("admin-listen", option_text(options, "admin-listen"), problem)) !=
+	    RES_OK)
+		return res;
 	if (file && !setup->owner)
 		return problem_set(problem, RES_INVALID, "bad_flag", "password-file",
 				   "--password-file goes with --owner NAME");
@@ -171,21 +194,22 @@ static void say_link(const struct options *options, const struct setup *setup,
 		     const struct settings *settings)
 {
 	const char *listen = option_text(options, "admin-listen");
+	char url[LISTEN_URL_MAX];
 
 	printf("\nOpen this once, within 30 minutes and while the panel runs, to make the "
 	       "owner:\n\n  ");
 	if (listen)
-		printf("http://%s%s", listen[0] == ':' ? "127.0.0.1" : "", listen);
-	else
-		printf("%s", settings->public_url);
-	printf("/%s/setup/%s\n", settings->admin_prefix, setup->link.secret.text);
+		listen_url(listen, option_text(options, "tls-cert") != NULL, url, sizeof url);
+	printf("%s/%s/setup/%s\n", listen ? url : settings->public_url, settings->admin_prefix,
+	       setup->link.secret.text);
 }
 
 static void report(const struct options *options, const struct setup *setup,
 		   const struct instance_found *found, struct instance *instance)
 {
 	struct settings_snapshot *now = settings_take(instance->settings);
-	const char *url = option_text(options, "public-url");
+	const char *url = option_text(options, "public-url"),
+		   *zone = option_text(options, "time-zone");
 
 	printf("The panel in %s:\n", instance->dir);
 	say("master key", !found->key,
@@ -200,9 +224,14 @@ static void report(const struct options *options, const struct setup *setup,
 		printf("\n--public-url is left as it was; change it with `hythe settings set "
 		       "public_url=%s`.\n",
 		       url);
+	if (!setup->first && zone && strcmp(zone, now->settings.time_zone) != 0)
+		printf("\n--time-zone is left as it was; change it with `hythe settings set "
+		       "time_zone=%s`.\n",
+		       zone);
 	if (setup->link_made)
 		say_link(options, setup, &now->settings);
-	printf("\nNext: `hythe serve --data-dir %s`, or `systemctl start hythe`.\n", instance->dir);
+	printf("\nNext: `hythe serve --data-dir %s`%s.\n", instance->dir,
+	       strcmp(instance->dir, DATA_DIR_DEFAULT) == 0 ? ", or `systemctl start hythe`" : "");
 	settings_give(instance->settings, now);
 }
 

@@ -3,6 +3,7 @@
  * asked. */
 #include <stdlib.h>
 
+#include "hythe/ops/prune.h"
 #include "hythe/ops/users.h"
 #include "panel.h"
 
@@ -85,14 +86,13 @@ static const struct timer table[] = {
 /* False: the end has come. */
 static bool wait_until(struct timers *timers, int64_t at_ms)
 {
-	struct timespec at = {.tv_sec = (time_t)(at_ms / 1000),
-			      .tv_nsec = (long)(at_ms % 1000) * 1000000};
+	struct timespec end = clock_wait_end(at_ms - clock_mono_ms(&clock_system));
 	int woken = 0;
 	bool go_on;
 
 	pthread_mutex_lock(&timers->lock);
 	while (!timers->stopping && woken == 0)
-		woken = pthread_cond_timedwait(&timers->wake, &timers->lock, &at);
+		woken = pthread_cond_timedwait(&timers->wake, &timers->lock, &end);
 	go_on = !timers->stopping;
 	pthread_mutex_unlock(&timers->lock);
 	return go_on;

@@ -1,7 +1,7 @@
 #include "hythe/store/admins.h"
 
 #include "hythe/store/conn.h"
-#include "hythe/util/text.h"
+#include "rows.h"
 
 enum {
 	ADMIN_BY_ID,
@@ -31,15 +31,13 @@ static const char *const SQL[] = {
 		"INSERT INTO admin (public_id, name, name_key, role, enabled, password_hash,"
 		" language, created_unix) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 	[ADMIN_UPDATE] = "UPDATE admin SET name = ?2, name_key = ?3, role = ?4, enabled = ?5,"
-			 " password_hash = ?6, language = ?7, version = version + 1 WHERE id = ?1",
+			 " password_hash = ?6, language = ?7, version = " NEXT_VERSION " WHERE id = ?1",
 	[ADMIN_SIGNED_IN] = "UPDATE admin SET signed_in_unix = ?2 WHERE id = ?1",
 	[ADMIN_DELETE] = "DELETE FROM admin WHERE id = ?1",
 };
 
 static enum res read_row(sqlite3_stmt *st, struct arena *arena, struct admin_account *out)
 {
-	const char *public_id = column_text(st, 1, arena);
-
 	*out = (struct admin_account){
 		.id = column_i64(st, 0),
 		.name = column_text(st, 2, arena),
@@ -52,11 +50,11 @@ static enum res read_row(sqlite3_stmt *st, struct arena *arena, struct admin_acc
 		.signed_in_unix = column_i64(st, 9),
 		.version = column_i64(st, 10),
 	};
-	if (!public_id || !out->name || !out->name_key || !out->role || !out->password_hash ||
+	if (!out->name || !out->name_key || !out->role || !out->password_hash ||
 	    !out->language)
 		return RES_NOMEM;
-	return text_copy(out->public_id.text, sizeof out->public_id.text, public_id) ? RES_OK
-										     : RES_CORRUPT;
+	column_public_id(st, 1, &out->public_id);
+	return RES_OK;
 }
 
 static enum res read_one(struct conn *conn, sqlite3_stmt *st, struct arena *arena,
@@ -118,24 +116,14 @@ enum res admins_page(struct conn *conn, int64_t after_id, int64_t limit, struct 
 	return res == RES_NOT_FOUND ? RES_OK : res;
 }
 
-static enum res count_rows(struct conn *conn, const char *sql, int64_t *count)
-{
-	sqlite3_stmt *st = conn_stmt(conn, sql);
-	enum res res = stmt_row(conn, st);
-
-	*count = res == RES_OK ? column_i64(st, 0) : 0;
-	stmt_end(conn, st);
-	return res;
-}
-
 enum res admins_count(struct conn *conn, int64_t *count)
 {
-	return count_rows(conn, SQL[ADMIN_COUNT], count);
+	return rows_one(conn, conn_stmt(conn, SQL[ADMIN_COUNT]), count);
 }
 
 enum res admins_count_owners(struct conn *conn, int64_t *count)
 {
-	return count_rows(conn, SQL[ADMIN_COUNT_OWNERS], count);
+	return rows_one(conn, conn_stmt(conn, SQL[ADMIN_COUNT_OWNERS]), count);
 }
 
 enum res admin_insert(struct conn *conn, struct admin_account *account)
@@ -181,8 +169,5 @@ enum res admin_signed_in(struct conn *conn, int64_t id, int64_t now_unix)
 
 enum res admin_delete(struct conn *conn, int64_t id)
 {
-	sqlite3_stmt *st = conn_stmt(conn, SQL[ADMIN_DELETE]);
-
-	bind_i64(st, 1, id);
-	return stmt_run(conn, st);
+	return rows_run_id(conn, SQL[ADMIN_DELETE], id);
 }

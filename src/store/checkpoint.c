@@ -109,9 +109,8 @@ static void truncate_step(struct store *store)
 	}
 	if (pool_wait_drained(&store->pools[STORE_ADMIN], 0))
 		truncate_drained(store);
-	else if (now - cp->gated_ms > ADMIN_GATE_MS)
-		admin_ungate(
-			store); /* somebody keeps a reader; the others shall not wait for him */
+	else if (now - cp->gated_ms > ADMIN_GATE_MS) /* somebody keeps a reader: wait no more */
+		admin_ungate(store);
 }
 
 void checkpoint_after_group(struct store *store)

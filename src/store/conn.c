@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "hythe/util/log.h"
 
@@ -78,10 +79,41 @@ enum res res_of_sqlite(int code)
 	}
 }
 
+/* A full-text index is beside the rows: what it lost or never held can be made anew from them, so
+ * its damage is neither the group's nor the file's. Who can mends it (store/users.c). */
+static bool is_of_index(struct conn *conn, int code)
+{
+	if (code != SQLITE_CORRUPT_VTAB || !conn->store)
+		return false;
+	atomic_store(&conn->store->index_damaged, true);
+	return true;
+}
+
+bool conn_index_damaged(struct conn *conn)
+{
+	return conn->sick == RES_OK && conn->store && atomic_load(&conn->store->index_damaged);
+}
+
+void conn_index_mended(struct conn *conn)
+{
+	if (conn->store)
+		atomic_store(&conn->store->index_damaged, false);
+}
+
 /* Only ENOSPC is SQLITE_FULL; a quota or a file size limit is the same to the operator. */
 static bool no_space(int error)
 {
 	return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+/* SQLite says "disk I/O error" when there is no room for its shared memory file, and keeps no errno
+ * of it. */
+static bool disk_is_full(struct conn *conn)
+{
+	const char *path = sqlite3_db_filename(conn->db, "main");
+	struct statvfs disk;
+
+	return path && *path && statvfs(path, &disk) == 0 && disk.f_bavail == 0;
 }
 
 enum res conn_error(struct conn *conn, int code)
@@ -89,7 +121,10 @@ enum res conn_error(struct conn *conn, int code)
 	enum res res = res_of_sqlite(code);
 	int error = errno; /* a failed COMMIT is not in sqlite3_system_errno() */
 
-	if (res == RES_IO && (no_space(error) || no_space(sqlite3_system_errno(conn->db))))
+	if (is_of_index(conn, code))
+		return res;
+	if (res == RES_IO && (no_space(error) || no_space(sqlite3_system_errno(conn->db)) ||
+			      disk_is_full(conn)))
 		res = RES_FULL;
 	if (res == RES_IO || res == RES_FULL || res == RES_CORRUPT) {
 		if (conn->sick == RES_OK)

@@ -65,7 +65,9 @@ static int reader_is_late(void *arg)
 static const char READER_PRAGMAS[] = "PRAGMA cell_size_check = ON;"
 				     "PRAGMA query_only = ON;"
 				     "PRAGMA cache_size = -256;"
-				     "PRAGMA mmap_size = 268435456;";
+				     /* Mapped pages count as memory of ours: 47 MiB of them
+				      * stood at 100,000 users with all of the file mapped. */
+				     "PRAGMA mmap_size = 8388608;";
 static const char WRITER_PRAGMAS[] = "PRAGMA cell_size_check = ON;"
 				     "PRAGMA synchronous = FULL;"
 				     "PRAGMA wal_autocheckpoint = 0;"
@@ -78,7 +80,10 @@ static const char WRITER_PRAGMAS[] = "PRAGMA cell_size_check = ON;"
 
 static enum res conn_configure(struct conn *conn, enum conn_mode mode)
 {
-	static const int on[] = {SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_ENABLE_FKEY};
+	/* The planner must not look at bound values: with partial indexes it would compile a
+	 * statement anew whenever another value is bound, a fifth of a render. */
+	static const int on[] = {SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_ENABLE_FKEY,
+				 SQLITE_DBCONFIG_ENABLE_QPSG};
 	static const int off[] = {
 		SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_DQS_DML,
 		SQLITE_DBCONFIG_DQS_DDL,        SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
@@ -129,7 +134,7 @@ enum res conn_open(const char *path, enum conn_mode mode, struct conn **out,
 out:
 	problem_set(problem, res, res == RES_CORRUPT ? "database_damaged" : "cannot_open_database",
 		    NULL, "The database %.120s cannot be opened: %.60s.%s", path,
-		    conn && conn->db ? sqlite3_errmsg(conn->db) : res_text(res),
+		    conn && conn->db && res != RES_FULL ? sqlite3_errmsg(conn->db) : res_text(res),
 		    res == RES_CORRUPT ? " Restore a backup." : "");
 	if (conn)
 		sqlite3_close_v2(conn->db);

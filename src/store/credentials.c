@@ -1,27 +1,38 @@
 #include "hythe/store/credentials.h"
 
-#include <string.h>
-
 #include "hythe/store/conn.h"
 #include "rows.h"
 
-enum { NEWEST, ALL, BY_HASH, INSERT, SET_END, DELETE_ONE, DELETE_ALL, DELETE_ENDED, STATEMENTS };
+enum {
+	NEWEST,
+	NEWEST_ENDING,
+	ALL,
+	BY_HASH,
+	INSERT,
+	SET_END,
+	DELETE_ONE,
+	DELETE_ALL,
+	DELETE_ENDED,
+	STATEMENTS
+};
 
 #define COLUMNS "id, user_id, hash, sealed, not_after_unix, created_unix"
 
 static const char *const SQL[STATEMENTS] = {
-	[NEWEST] = "SELECT " COLUMNS " FROM credential WHERE user_id = ?1 AND (not_after_unix = 0 "
-		   "OR not_after_unix > ?2)"
-		   " ORDER BY not_after_unix = 0 DESC, id DESC LIMIT 1",
+	[NEWEST] = "SELECT " COLUMNS " FROM credential WHERE user_id = ?1 AND not_after_unix = 0"
+		   " ORDER BY id DESC LIMIT 1",
+	[NEWEST_ENDING] = "SELECT " COLUMNS " FROM credential WHERE user_id = ?1"
+			  " AND not_after_unix > ?2 ORDER BY id DESC LIMIT 1",
 	[ALL] = "SELECT " COLUMNS " FROM credential WHERE user_id = ?1 ORDER BY hash",
 	[BY_HASH] = "SELECT " COLUMNS " FROM credential WHERE hash = ?1",
-	[INSERT] = ("INSERT INTO credential (user_id, hash, sealed, not_after_unix, created_unix)"
-		    " VALUES (?1, ?2, ?3, ?4, ?5)"),
+	[INSERT] = "INSERT INTO credential (user_id, hash, sealed, not_after_unix, created_unix)"
+		   " VALUES (?1, ?2, ?3, ?4, ?5)",
 	[SET_END] = "UPDATE credential SET not_after_unix = ?2 WHERE id = ?1",
 	[DELETE_ONE] = "DELETE FROM credential WHERE id = ?1",
 	[DELETE_ALL] = "DELETE FROM credential WHERE user_id = ?1",
-	[DELETE_ENDED] = "DELETE FROM credential WHERE user_id = ?1 AND not_after_unix > 0 AND "
-			 "not_after_unix <= ?2",
+	/* With those whose hash a hand has spoilt: no node can know them. */
+	[DELETE_ENDED] = "DELETE FROM credential WHERE user_id = ?1"
+			 " AND ((not_after_unix > 0 AND not_after_unix <= ?2) OR length(hash) <> 32)",
 };
 
 static enum res read_row(sqlite3_stmt *st, struct arena *arena, struct credential *out)
@@ -51,8 +62,14 @@ static enum res one(struct conn *conn, sqlite3_stmt *st, struct arena *arena,
 enum res user_credential(struct conn *conn, int64_t user_id, int64_t now_unix, struct arena *arena,
 			 struct credential *out)
 {
+	/* Two walks of one index, and the second hardly ever: an order over both would be sorted. */
 	sqlite3_stmt *st = conn_stmt(conn, SQL[NEWEST]);
+	enum res res;
 
+	bind_i64(st, 1, user_id);
+	if ((res = one(conn, st, arena, out)) != RES_NOT_FOUND)
+		return res;
+	st = conn_stmt(conn, SQL[NEWEST_ENDING]);
 	bind_i64(st, 1, user_id);
 	bind_i64(st, 2, now_unix);
 	return one(conn, st, arena, out);
@@ -111,14 +128,6 @@ static enum res run(struct conn *conn, const char *sql, int64_t id, int64_t valu
 	return stmt_run(conn, st);
 }
 
-static enum res run_on(struct conn *conn, const char *sql, int64_t id)
-{
-	sqlite3_stmt *st = conn_stmt(conn, sql);
-
-	bind_i64(st, 1, id);
-	return stmt_run(conn, st);
-}
-
 enum res credential_set_end(struct conn *conn, int64_t id, int64_t not_after_unix)
 {
 	return run(conn, SQL[SET_END], id, not_after_unix);
@@ -126,12 +135,12 @@ enum res credential_set_end(struct conn *conn, int64_t id, int64_t not_after_uni
 
 enum res credential_delete(struct conn *conn, int64_t id)
 {
-	return run_on(conn, SQL[DELETE_ONE], id);
+	return rows_run_id(conn, SQL[DELETE_ONE], id);
 }
 
 enum res credentials_delete(struct conn *conn, int64_t user_id)
 {
-	return run_on(conn, SQL[DELETE_ALL], user_id);
+	return rows_run_id(conn, SQL[DELETE_ALL], user_id);
 }
 
 enum res credentials_delete_ended(struct conn *conn, int64_t user_id, int64_t now_unix)

@@ -93,6 +93,8 @@ static enum res lock_take(const char *path, int *out, struct problem *problem)
 
 /* --- Creating --- */
 
+#define MAKING_PRAGMAS "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"
+
 /* A log without its database would be taken for the new one's. */
 static enum res no_stray_log(const char *path, struct problem *problem)
 {
@@ -109,8 +111,7 @@ static enum res no_stray_log(const char *path, struct problem *problem)
 		if (stat(name, &st) == 0 && st.st_size > 0)
 			res = problem_set(problem, RES_CONFLICT, "stray_log", NULL,
 					  "%.120s is missing, but its log (%s) is there. Put the "
-					  "database back, "
-					  "or move the log away to begin anew.",
+					  "database back, or move the log away to begin anew.",
 					  path, tails[i]);
 		free(name);
 	}
@@ -162,8 +163,7 @@ static enum res create(const char *path, const struct embedded_file *files,
 	if ((res = no_stray_log(path, problem)) != RES_OK ||
 	    (res = create_file(making, problem)) != RES_OK ||
 	    (res = conn_open(making, CONN_WRITER, &conn, problem)) != RES_OK ||
-	    (res = conn_exec_all(conn, "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")) !=
-		    RES_OK ||
+	    (res = conn_exec_all(conn, MAKING_PRAGMAS)) != RES_OK ||
 	    (res = migrate(conn, making, files, true, clock, problem)) != RES_OK)
 		goto out;
 	conn_close(conn);
@@ -172,13 +172,13 @@ static enum res create(const char *path, const struct embedded_file *files,
 		res = res_of_errno(errno);
 	if (res == RES_OK)
 		res = dir_sync(path);
-	if (res != RES_OK)
-		problem_set(problem, res, "cannot_create_database", NULL,
-			    "The database %.120s cannot be created: %s.", path, res_text(res));
 out:
 	conn_close(conn);
-	if (res != RES_OK)
+	if (res != RES_OK) {
+		problem_set(problem, res, "cannot_create_database", NULL,
+			    "The database %.120s cannot be created: %s.", path, res_text(res));
 		remove_with_logs(making);
+	}
 	free(making);
 	return res;
 }

@@ -8,8 +8,8 @@
 char *path_with(const char *path, const char *tail);   /* "d/hythe.db" + "-wal" */
 char *path_beside(const char *path, const char *name); /* "d/hythe.db", "lock": "d/lock" */
 enum res res_of_errno(int error);
-enum res
-file_sync(const char *path); /* not for a file that SQLite has open: closing drops its locks */
+/* Not for a file that SQLite has open: closing drops its locks. */
+enum res file_sync(const char *path);
 enum res dir_sync(const char *path); /* of the directory that `path` lies in */
 
 #endif

@@ -1,12 +1,9 @@
 #include "hythe/store/groups.h"
 
-#include <string.h>
-
 #include "hythe/store/conn.h"
 #include "rows.h"
 
 enum {
-	BY_ID,
 	BY_PUBLIC_ID,
 	LIST,
 	COUNT,
@@ -28,17 +25,15 @@ enum {
 #define MATCHES "deleted_unix = 0 AND (?1 = '' OR instr(name_key, ?1) > 0)"
 
 static const char *const SQL[STATEMENTS] = {
-	[BY_ID] = "SELECT " COLUMNS " FROM group_ WHERE id = ?1 AND deleted_unix = 0",
 	[BY_PUBLIC_ID] = "SELECT " COLUMNS " FROM group_ WHERE public_id = ?1 AND deleted_unix = 0",
 	[LIST] = "SELECT " COLUMNS " FROM group_ WHERE " MATCHES
 		 " AND name_key > ?2 ORDER BY name_key LIMIT ?3",
 	[COUNT] = "SELECT count(*) FROM group_ WHERE " MATCHES,
-	[ACCESS_LIST] =
-		"SELECT a.id, a.profile_id, ifnull(a.node_id, 0), p.public_id, ifnull(n.public_id, "
-		"''), p.name,"
-		" ifnull(n.name, ''), a.scope, a.tag FROM group_access AS a JOIN profile AS p ON "
-		"p.id = a.profile_id"
-		" LEFT JOIN node AS n ON n.id = a.node_id WHERE a.group_id = ?1 ORDER BY a.id",
+	[ACCESS_LIST] = "SELECT a.id, a.profile_id, ifnull(a.node_id, 0), p.public_id,"
+			" ifnull(n.public_id, ''), p.name, ifnull(n.name, ''), a.scope, a.tag"
+			" FROM group_access AS a JOIN profile AS p ON p.id = a.profile_id"
+			" LEFT JOIN node AS n ON n.id = a.node_id"
+			" WHERE a.group_id = ?1 ORDER BY a.id",
 	[MEMBER_COUNT] = "SELECT count(*) FROM user_group WHERE group_id = ?1",
 	[MEMBER_IDS] =
 		"SELECT user_id FROM user_group WHERE group_id = ?1 ORDER BY user_id LIMIT ?2",
@@ -49,8 +44,8 @@ static const char *const SQL[STATEMENTS] = {
 	[UPDATE] =
 		"UPDATE group_ SET name = ?2, name_key = ?3, note = ?4, version = ?5 WHERE id = ?1",
 	[ACCESS_CLEAR] = "DELETE FROM group_access WHERE group_id = ?1",
-	[ACCESS_INSERT] = "INSERT INTO group_access (group_id, profile_id, scope, node_id, tag) "
-			  "VALUES (?1, ?2, ?3, ?4, ?5)",
+	[ACCESS_INSERT] = "INSERT INTO group_access (group_id, profile_id, scope, node_id, tag)"
+			  " VALUES (?1, ?2, ?3, ?4, ?5)",
 	[BURY] = "UPDATE group_ SET name_key = NULL, deleted_unix = ?2 WHERE id = ?1",
 	[REMOVE_EMPTY] = "DELETE FROM group_ WHERE deleted_unix > 0 AND NOT EXISTS"
 			 " (SELECT 1 FROM user_group AS m WHERE m.group_id = group_.id)",
@@ -80,14 +75,6 @@ static enum res one_group(struct conn *conn, sqlite3_stmt *st, struct arena *are
 		res = read_group(st, arena, out);
 	stmt_end(conn, st);
 	return res;
-}
-
-enum res group_by_id(struct conn *conn, int64_t id, struct arena *arena, struct group *out)
-{
-	sqlite3_stmt *st = conn_stmt(conn, SQL[BY_ID]);
-
-	bind_i64(st, 1, id);
-	return one_group(conn, st, arena, out);
 }
 
 enum res group_by_public_id(struct conn *conn, const char *public_id, struct arena *arena,
@@ -177,9 +164,8 @@ static enum res read_access(sqlite3_stmt *st, struct arena *arena, struct group_
 	out->tag = column_text(st, 8, arena);
 	if (!scope || !out->profile_name || !out->node_name || !out->tag)
 		return RES_NOMEM;
-	for (out->scope = ACCESS_ALL; out->scope < ACCESS_TAG; out->scope++)
-		if (strcmp(scope, access_scope_words[out->scope]) == 0)
-			break;
+	/* A CHECK of the table keeps other words out; a tag that nobody has opens nothing. */
+	out->scope = (enum access_scope)word_index(access_scope_words, scope, ACCESS_TAG);
 	return RES_OK;
 }
 
@@ -221,6 +207,7 @@ enum res group_member_ids(struct conn *conn, int64_t group_id, int64_t *ids, siz
 }
 
 /* --- Writing --- */
+
 enum res group_insert(struct conn *conn, struct group *group)
 {
 	sqlite3_stmt *st = conn_stmt(conn, SQL[INSERT]);
@@ -251,10 +238,7 @@ enum res group_update(struct conn *conn, const struct group *group)
 
 enum res group_access_clear(struct conn *conn, int64_t group_id)
 {
-	sqlite3_stmt *st = conn_stmt(conn, SQL[ACCESS_CLEAR]);
-
-	bind_i64(st, 1, group_id);
-	return stmt_run(conn, st);
+	return rows_run_id(conn, SQL[ACCESS_CLEAR], group_id);
 }
 
 enum res group_access_insert(struct conn *conn, int64_t group_id, const struct group_access *access)

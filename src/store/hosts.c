@@ -21,12 +21,12 @@ static const char *const SQL[] = {
 	[LIST_DOWN] = SELECT MATCHES " AND (?4 = 0 OR (h.sort_order, h.id) < (?3, ?4)) "
 				     "ORDER BY h.sort_order DESC, h.id DESC LIMIT ?5",
 	[TOTAL] = "SELECT count(*) FROM host h WHERE " MATCHES,
-	[INSERT] = "INSERT INTO host (public_id, name, address, port, sni, sort_order, enabled, "
-		   "hidden, formats, inbound_id, created_unix) "
+	[INSERT] = "INSERT INTO host (public_id, name, address, port, sni, sort_order, "
+		   "enabled, hidden, formats, inbound_id, created_unix) "
 		   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-	[UPDATE] =
-		("UPDATE host SET name = ?2, address = ?3, port = ?4, sni = ?5, sort_order = ?6, "
-		 "enabled = ?7, hidden = ?8, formats = ?9, version = ?10 WHERE public_id = ?1"),
+	[UPDATE] = "UPDATE host SET name = ?2, address = ?3, port = ?4, sni = ?5, "
+		   "sort_order = ?6, enabled = ?7, hidden = ?8, formats = ?9, version = ?10 "
+		   "WHERE public_id = ?1",
 	[DELETE] = "DELETE FROM host WHERE id = ?1",
 };
 
@@ -144,8 +144,5 @@ enum res host_update(struct conn *conn, const struct host *host)
 
 enum res host_remove(struct conn *conn, int64_t id)
 {
-	sqlite3_stmt *st = conn_stmt(conn, SQL[DELETE]);
-
-	bind_i64(st, 1, id);
-	return stmt_run(conn, st);
+	return rows_run_id(conn, SQL[DELETE], id);
 }

@@ -87,18 +87,6 @@ bool id_set_add(struct id_set *set, int64_t id)
 	return true;
 }
 
-void id_set_remove(struct id_set *set, int64_t id)
-{
-	struct id_page *page = page_find(set, id);
-	uint64_t bit, *word;
-
-	if (!page)
-		return;
-	word = word_of(page, id, &bit);
-	set->count -= (*word & bit) != 0;
-	*word &= ~bit;
-}
-
 bool id_set_has(struct id_set *set, int64_t id)
 {
 	struct id_page *page = page_find(set, id);

@@ -15,7 +15,6 @@ struct id_set {
 };
 
 bool id_set_add(struct id_set *set, int64_t id); /* false: out of memory */
-void id_set_remove(struct id_set *set, int64_t id);
 bool id_set_has(struct id_set *set, int64_t id);
 /* Ids in ascending order, those after `after`; stops when each() says false. */
 void id_set_each(const struct id_set *set, int64_t after, bool (*each)(void *ctx, int64_t id),

@@ -1,16 +1,14 @@
 #include "hythe/store/inbounds.h"
 
-#include <string.h>
-
 #include "hythe/store/conn.h"
 #include "rows.h"
 
 #define SELECT                                                                                     \
 	"SELECT i.id, i.public_id, i.node_id, i.profile_id, i.core, i.managed, i.enabled, "        \
-	"i.port, "                                                                                 \
-	"i.sni, i.state, i.state_error, i.state_since_unix, i.first_run_unix, i.last_ok_unix, "    \
-	"i.cert_pin, i.key_pin, i.cert_pem, i.cert_not_after_unix, i.created_unix, i.version, "    \
-	"i.record_hash, n.public_id, p.public_id, n.name, p.name, p.port, p.hop_ports, p.sni, "    \
+	"i.port, i.sni, i.state, i.state_error, i.state_since_unix, i.first_run_unix, "            \
+	"i.last_ok_unix, i.cert_pin, i.key_pin, i.cert_pem, i.cert_not_after_unix, "               \
+	"i.created_unix, i.version, i.record_hash, "                                               \
+	"n.public_id, p.public_id, n.name, p.name, p.port, p.hop_ports, p.sni, "    \
 	"n.enabled AND n.retired_unix = 0, p.cert_mode = 'self_signed' "                           \
 	"FROM inbound i JOIN node n ON n.id = i.node_id "                                          \
 	"JOIN profile p ON p.id = i.profile_id WHERE "
@@ -47,8 +45,8 @@ static const char *const SQL[] = {
 		"INSERT INTO inbound (public_id, managed, enabled, port, sni, state, state_error, "
 		"state_since_unix, first_run_unix, last_ok_unix, cert_pin, key_pin, cert_pem, "
 		"cert_not_after_unix, node_id, profile_id, created_unix) "
-		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
-		"?17)",
+		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
+		"?15, ?16, ?17)",
 	[UPDATE] =
 		"UPDATE inbound SET managed = ?2, enabled = ?3, port = ?4, sni = ?5, state = ?6, "
 		"state_error = ?7, state_since_unix = ?8, first_run_unix = ?9, "
@@ -57,14 +55,6 @@ static const char *const SQL[] = {
 	[SET_RECORD] = "UPDATE inbound SET record_hash = ?2 WHERE id = ?1",
 	[DELETE] = "DELETE FROM inbound WHERE id = ?1",
 };
-
-static enum inbound_state state_of(const char *word)
-{
-	for (int i = 0; inbound_state_words[i]; i++)
-		if (strcmp(inbound_state_words[i], word) == 0)
-			return (enum inbound_state)i;
-	return INBOUND_PENDING; /* a CHECK of the table keeps others out */
-}
 
 static struct pin column_pin(sqlite3_stmt *st, int column)
 {
@@ -112,7 +102,8 @@ static enum res read_row(sqlite3_stmt *st, struct arena *arena, struct inbound *
 	if (!state || !out->core || !out->sni || !out->state_error || !out->cert_pem ||
 	    !out->node_name || !out->profile_name || !out->profile_hop_ports || !out->profile_sni)
 		return RES_NOMEM;
-	out->state = state_of(state);
+	/* A CHECK of the table keeps other words out. */
+	out->state = (enum inbound_state)word_index(inbound_state_words, state, INBOUND_PENDING);
 	return RES_OK;
 }
 
@@ -275,8 +266,5 @@ enum res inbound_record_set(struct conn *conn, int64_t id, const uint8_t *hash)
 
 enum res inbound_remove(struct conn *conn, int64_t id)
 {
-	sqlite3_stmt *st = conn_stmt(conn, SQL[DELETE]);
-
-	bind_i64(st, 1, id);
-	return stmt_run(conn, st);
+	return rows_run_id(conn, SQL[DELETE], id);
 }

@@ -227,8 +227,7 @@ static enum res keep_copy(struct conn *conn, const char *path, int64_t number,
 			unlink(making);
 		problem_set(problem, res, "cannot_copy_database", NULL,
 			    "Before the database %.100s is brought up to date a copy is made "
-			    "beside it, and "
-			    "that failed: %s.",
+			    "beside it, and that failed: %s.",
 			    path, res_text(res));
 	}
 	free(making);
@@ -239,9 +238,8 @@ static enum res keep_copy(struct conn *conn, const char *path, int64_t number,
 /* --- Applying --- */
 
 static const char FIRST[] = "CREATE TABLE migration ("
-			    " number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 BLOB NOT "
-			    "NULL, applied_unix INTEGER NOT NULL"
-			    ") STRICT;"
+			    " number INTEGER PRIMARY KEY, name TEXT NOT NULL,"
+			    " sha256 BLOB NOT NULL, applied_unix INTEGER NOT NULL) STRICT;"
 			    "PRAGMA application_id = 1215919208;"; /* STORE_APPLICATION_ID */
 _Static_assert(STORE_APPLICATION_ID == 1215919208, "the same number, as SQL wants it");
 
@@ -278,8 +276,7 @@ static enum res note_applied(struct conn *conn, const struct migration *item, in
 	return conn_exec_all(conn, version);
 }
 
-/* Foreign keys are off while a migration runs (it may rebuild tables), so they are checked after.
- */
+/* Foreign keys are off while a migration runs (it may rebuild tables): they are checked after. */
 static enum res check_keys(struct conn *conn)
 {
 	int64_t unused;
@@ -374,8 +371,8 @@ enum res migrate(struct conn *conn, const char *path, const struct embedded_file
 	if (applied > last) {
 		res = problem_set(problem, RES_CONFLICT, "newer_database", NULL,
 				  "The database %.100s has version %" PRId64
-				  ", this program knows versions up "
-				  "to %" PRId64 ". Use the newer program that wrote it.",
+				  ", this program knows versions up to %" PRId64
+				  ". Use the newer program that wrote it.",
 				  path, applied, last);
 		goto out;
 	}

@@ -19,7 +19,6 @@
 
 enum statement {
 	BY_PUBLIC_ID,
-	BY_ID,
 	LIST_UP,
 	LIST_DOWN,
 	TOTAL,
@@ -34,7 +33,6 @@ enum statement {
 
 static const char *const SQL[] = {
 	[BY_PUBLIC_ID] = "SELECT " COLUMNS " FROM node n WHERE n.public_id = ?1",
-	[BY_ID] = "SELECT " COLUMNS " FROM node n WHERE n.id = ?1",
 	[LIST_UP] = "SELECT " COLUMNS " FROM node n WHERE " MATCHES
 		    " AND n.name_key > ?3 ORDER BY n.name_key LIMIT ?4",
 	[LIST_DOWN] = "SELECT " COLUMNS " FROM node n WHERE " MATCHES
@@ -53,16 +51,19 @@ static const char *const SQL[] = {
 		"WHERE public_id = ?1",
 	[DROP_TAGS] = "DELETE FROM node_tag WHERE node_id = ?1",
 	[ADD_TAG] = "INSERT OR IGNORE INTO node_tag (node_id, tag) VALUES (?1, ?2)",
-	[TOUCH_GROUPS] = ("UPDATE group_ SET version = version + 1 WHERE id IN "
+	[TOUCH_GROUPS] = ("UPDATE group_ SET version = " NEXT_VERSION " WHERE id IN "
 			  "(SELECT group_id FROM group_access WHERE node_id = ?1)"),
 };
 
 /* What a node leaves in tables without a foreign key: the agent's journals live as long as the
  * node. Usage by the hour stays; it is the ledger's. */
 static const char *const SQL_REMOVE[] = {
-	"DELETE FROM lease WHERE node_id = ?1",       "DELETE FROM node_journal WHERE node_id = ?1",
-	"DELETE FROM node_epoch WHERE node_id = ?1",  "DELETE FROM node_report WHERE node_id = ?1",
-	"DELETE FROM node_metric WHERE node_id = ?1", "DELETE FROM node WHERE id = ?1",
+	"DELETE FROM lease WHERE node_id = ?1",
+	"DELETE FROM node_journal WHERE node_id = ?1",
+	"DELETE FROM node_epoch WHERE node_id = ?1",
+	"DELETE FROM node_report WHERE node_id = ?1",
+	"DELETE FROM node_metric WHERE node_id = ?1",
+	"DELETE FROM node WHERE id = ?1",
 };
 
 static enum res read_row(sqlite3_stmt *st, struct arena *arena, struct node *out)
@@ -117,14 +118,6 @@ enum res node_by_public_id(struct conn *conn, const char *public_id, struct aren
 	return read_one(conn, st, arena, out);
 }
 
-enum res node_by_id(struct conn *conn, int64_t id, struct arena *arena, struct node *out)
-{
-	sqlite3_stmt *st = conn_stmt(conn, SQL[BY_ID]);
-
-	bind_i64(st, 1, id);
-	return read_one(conn, st, arena, out);
-}
-
 enum res node_list(struct conn *conn, const struct page *page, struct arena *arena,
 		   struct node **list, size_t *count)
 {
@@ -172,17 +165,9 @@ enum res node_name_taken(struct conn *conn, const char *name_key, int64_t except
 	return res;
 }
 
-static enum res run_id(struct conn *conn, const char *sql, int64_t id)
-{
-	sqlite3_stmt *st = conn_stmt(conn, sql);
-
-	bind_i64(st, 1, id);
-	return stmt_run(conn, st);
-}
-
 static enum res tags_set(struct conn *conn, int64_t id, const char *tags)
 {
-	enum res res = run_id(conn, SQL[DROP_TAGS], id);
+	enum res res = rows_run_id(conn, SQL[DROP_TAGS], id);
 
 	while (res == RES_OK && *tags) {
 		size_t len = strcspn(tags, ",");
@@ -223,7 +208,7 @@ enum res node_insert(struct conn *conn, const struct node *node, int64_t *id)
 	if ((res = stmt_run(conn, st)) != RES_OK)
 		return res;
 	*id = conn_insert_id(conn);
-	if ((res = run_id(conn, SQL[INSERT_STATE], *id)) != RES_OK)
+	if ((res = rows_run_id(conn, SQL[INSERT_STATE], *id)) != RES_OK)
 		return res;
 	return tags_set(conn, *id, node->tags);
 }
@@ -242,9 +227,9 @@ enum res node_update(struct conn *conn, const struct node *node)
 
 enum res node_remove(struct conn *conn, int64_t id)
 {
-	enum res res = run_id(conn, SQL[TOUCH_GROUPS], id);
+	enum res res = rows_run_id(conn, SQL[TOUCH_GROUPS], id);
 
 	for (size_t i = 0; i < sizeof SQL_REMOVE / sizeof *SQL_REMOVE && res == RES_OK; i++)
-		res = run_id(conn, SQL_REMOVE[i], id);
+		res = rows_run_id(conn, SQL_REMOVE[i], id);
 	return res;
 }

@@ -4,19 +4,19 @@
 
 #include "hythe/store/conn.h"
 #include "hythe/util/num.h"
+#include "rows.h"
 #include "user_find.h"
 
 enum { BY_STATE, TRAFFIC, REST, STATEMENTS };
 
 static const char *const SQL[STATEMENTS] = {
-	/* the index's first column alone: no row is read */
+	/* The index's first column alone: no row is read. */
 	[BY_STATE] = "SELECT state, count(*) FROM user WHERE state <> 'deleted' GROUP BY state",
-	/* in GiB and what is over: sum() fails where 64 bits do not hold it */
-	[TRAFFIC] = "SELECT ifnull(sum(total_up_bytes >> 30), 0), ifnull(sum(total_up_bytes & "
-		    "1073741823), 0),"
-		    " ifnull(sum(total_down_bytes >> 30), 0), ifnull(sum(total_down_bytes & "
-		    "1073741823), 0)"
-		    " FROM user_usage",
+	/* In GiB and what is over: sum() fails where 64 bits do not hold it. */
+	[TRAFFIC] = "SELECT ifnull(sum(max(total_up_bytes, 0) >> 30), 0),"
+		    " ifnull(sum(max(total_up_bytes, 0) & 1073741823), 0),"
+		    " ifnull(sum(max(total_down_bytes, 0) >> 30), 0),"
+		    " ifnull(sum(max(total_down_bytes, 0) & 1073741823), 0) FROM user_usage",
 	[REST] = "SELECT (SELECT count(*) FROM group_ WHERE deleted_unix = 0),"
 		 " (SELECT count(*) FROM profile), (SELECT count(*) FROM host),"
 		 " (SELECT count(*) FROM node WHERE retired_unix = 0),"
@@ -26,14 +26,6 @@ static const char *const SQL[STATEMENTS] = {
 		 " (SELECT count(*) FROM inbound WHERE state IN ('failed', 'unreachable'))",
 };
 
-static enum user_status status_of(const char *word)
-{
-	for (int i = 0; i < USER_STATUSES; i++)
-		if (strcmp(user_status_words[i], word) == 0)
-			return (enum user_status)i;
-	return USER_STATUSES;
-}
-
 static enum res read_states(struct conn *conn, struct overview *out)
 {
 	sqlite3_stmt *st = conn_stmt(conn, SQL[BY_STATE]);
@@ -41,7 +33,7 @@ static enum res read_states(struct conn *conn, struct overview *out)
 
 	while ((res = stmt_row(conn, st)) == RES_OK) {
 		const char *word = (const char *)sqlite3_column_text(st, 0);
-		enum user_status status = status_of(word ? word : "");
+		int status = word_index(user_status_words, word ? word : "", USER_STATUSES);
 
 		if (status != USER_STATUSES)
 			out->users_by_status[status] += column_i64(st, 1);
@@ -80,14 +72,9 @@ enum res overview_read(struct conn *conn, int64_t now_unix, struct overview *out
 {
 	int64_t up_gib, up_rest, down_gib, down_rest;
 	int64_t *const traffic[] = {&up_gib, &up_rest, &down_gib, &down_rest};
-	int64_t *const rest[] = {&out->groups,
-				 &out->profiles,
-				 &out->hosts,
-				 &out->nodes,
-				 &out->nodes_enabled,
-				 &out->inbounds,
-				 &out->inbounds_running,
-				 &out->inbounds_failed};
+	int64_t *const rest[] = {
+		&out->groups,        &out->profiles, &out->hosts,            &out->nodes,
+		&out->nodes_enabled, &out->inbounds, &out->inbounds_running, &out->inbounds_failed};
 	int64_t floor;
 	enum res res;
 

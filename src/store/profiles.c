@@ -1,15 +1,13 @@
 #include "hythe/store/profiles.h"
 
-#include <string.h>
-
 #include "hythe/store/conn.h"
 #include "rows.h"
 
 #define COLUMNS                                                                                    \
 	"p.id, p.public_id, p.kind, p.name, p.name_key, p.note, p.port, p.hop_ports, "             \
 	"p.hop_interval_s, p.obfs, p.obfs_password_sealed, p.obfs_min_packet_bytes, "              \
-	"p.obfs_max_packet_bytes, p.cert_mode, p.sni, p.server_sealed, p.created_unix, "           \
-	"p.version, "                                                                              \
+	"p.obfs_max_packet_bytes, p.cert_mode, p.sni, p.server_sealed, "                           \
+	"p.created_unix, p.version, "                                                              \
 	"(SELECT count(*) FROM inbound WHERE profile_id = p.id)"
 #define MATCHES "(?1 = '' OR instr(p.name_key, ?1) > 0)"
 
@@ -39,23 +37,14 @@ static const char *const SQL[] = {
 		   "hop_interval_s, obfs, obfs_password_sealed, obfs_min_packet_bytes, "
 		   "obfs_max_packet_bytes, cert_mode, sni, server_sealed, created_unix) "
 		   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-	[UPDATE] = "UPDATE profile SET name = ?2, name_key = ?3, note = ?4, port = ?5, hop_ports = "
-		   "?6, "
-		   "hop_interval_s = ?7, obfs = ?8, obfs_password_sealed = ?9, "
+	[UPDATE] = "UPDATE profile SET name = ?2, name_key = ?3, note = ?4, port = ?5, "
+		   "hop_ports = ?6, hop_interval_s = ?7, obfs = ?8, obfs_password_sealed = ?9, "
 		   "obfs_min_packet_bytes = ?10, obfs_max_packet_bytes = ?11, cert_mode = ?12, "
 		   "sni = ?13, server_sealed = ?14, version = ?15 WHERE public_id = ?1",
-	[TOUCH_GROUPS] = "UPDATE group_ SET version = version + 1 WHERE id IN "
+	[TOUCH_GROUPS] = "UPDATE group_ SET version = " NEXT_VERSION " WHERE id IN "
 			 "(SELECT group_id FROM group_access WHERE profile_id = ?1)",
 	[DELETE] = "DELETE FROM profile WHERE id = ?1",
 };
-
-static int word_index(const char *const *words, const char *word)
-{
-	for (int i = 0; words[i]; i++)
-		if (strcmp(words[i], word) == 0)
-			return i;
-	return 0; /* a CHECK of the table keeps others out */
-}
 
 static enum res read_row(sqlite3_stmt *st, struct arena *arena, struct profile *out)
 {
@@ -86,8 +75,10 @@ static enum res read_row(sqlite3_stmt *st, struct arena *arena, struct profile *
 			  &out->obfs_password_sealed_len) ||
 	    !column_bytes(st, 15, arena, &out->server_sealed, &out->server_sealed_len))
 		return RES_NOMEM;
-	out->obfs = (enum obfs)word_index(obfs_words, obfs);
-	out->cert_mode = (enum cert_mode)word_index(cert_mode_words, cert_mode);
+	/* A CHECK of the table keeps other words out. */
+	out->obfs = (enum obfs)word_index(obfs_words, obfs, OBFS_NONE);
+	out->cert_mode =
+		(enum cert_mode)word_index(cert_mode_words, cert_mode, CERT_SELF_SIGNED);
 	return RES_OK;
 }
 
@@ -209,13 +200,9 @@ enum res profile_update(struct conn *conn, const struct profile *profile)
 
 enum res profile_remove(struct conn *conn, int64_t id)
 {
-	sqlite3_stmt *st = conn_stmt(conn, SQL[TOUCH_GROUPS]);
-	enum res res;
+	enum res res = rows_run_id(conn, SQL[TOUCH_GROUPS], id);
 
-	bind_i64(st, 1, id);
-	if ((res = stmt_run(conn, st)) != RES_OK)
+	if (res != RES_OK)
 		return res;
-	st = conn_stmt(conn, SQL[DELETE]);
-	bind_i64(st, 1, id);
-	return stmt_run(conn, st);
+	return rows_run_id(conn, SQL[DELETE], id);
 }

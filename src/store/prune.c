@@ -9,8 +9,8 @@ static const char *const SQL[PRUNE_TABLES] = {
 		" (SELECT start_unix, inbound_id, user_id FROM usage_hour WHERE start_unix < ?1"
 		" ORDER BY start_unix LIMIT ?2)",
 	[PRUNE_USAGE_DAY] = "DELETE FROM usage_day WHERE (user_id, day, inbound_id) IN"
-			    " (SELECT user_id, day, inbound_id FROM usage_day WHERE day < ?1 ORDER "
-			    "BY day LIMIT ?2)",
+			    " (SELECT user_id, day, inbound_id FROM usage_day WHERE day < ?1"
+			    " ORDER BY day LIMIT ?2)",
 	[PRUNE_NODE_USAGE_HOUR] =
 		"DELETE FROM node_usage_hour WHERE (node_id, start_unix) IN"
 		" (SELECT node_id, start_unix FROM node_usage_hour WHERE start_unix < ?1"
@@ -30,13 +30,13 @@ static const char *const SQL[PRUNE_TABLES] = {
 	[PRUNE_EVENT] = "DELETE FROM event WHERE id IN"
 			" (SELECT id FROM event WHERE at_unix < ?1 ORDER BY at_unix LIMIT ?2)",
 	[PRUNE_SESSION] = "DELETE FROM admin_session WHERE id IN"
-			  " (SELECT id FROM admin_session WHERE expires_unix < ?1 ORDER BY "
-			  "expires_unix LIMIT ?2)",
+			  " (SELECT id FROM admin_session WHERE expires_unix < ?1"
+			  " ORDER BY expires_unix LIMIT ?2)",
 	[PRUNE_ENROLLMENT] =
 		"DELETE FROM enrollment WHERE token_hash IN"
 		" (SELECT token_hash FROM enrollment WHERE expires_unix < ?1 LIMIT ?2)",
-	[PRUNE_USER] = "DELETE FROM user WHERE id IN (SELECT id FROM user WHERE deleted_unix > 0 "
-		       "AND deleted_unix < ?1"
+	[PRUNE_USER] = "DELETE FROM user WHERE id IN"
+		       " (SELECT id FROM user WHERE deleted_unix > 0 AND deleted_unix < ?1"
 		       " ORDER BY deleted_unix LIMIT ?2)",
 };
 

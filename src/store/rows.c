@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "hythe/util/text.h"
+
 void *rows_more(struct arena *arena, void **list, size_t count, size_t *cap, size_t size)
 {
 	if (count == *cap) {
@@ -48,6 +50,29 @@ enum res rows_one(struct conn *conn, sqlite3_stmt *st, int64_t *value)
 	*value = res == RES_OK ? column_i64(st, 0) : 0;
 	stmt_end(conn, st);
 	return res == RES_NOT_FOUND ? RES_OK : res;
+}
+
+enum res rows_run_id(struct conn *conn, const char *sql, int64_t id)
+{
+	sqlite3_stmt *st = conn_stmt(conn, sql);
+
+	bind_i64(st, 1, id);
+	return stmt_run(conn, st);
+}
+
+int word_index(const char *const *words, const char *word, int otherwise)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(words[i], word) == 0)
+			return i;
+	return otherwise;
+}
+
+bool column_copy(sqlite3_stmt *st, int column, char *out, size_t size)
+{
+	const unsigned char *text = sqlite3_column_text(st, column);
+
+	return text && text_copy(out, size, (const char *)text);
 }
 
 bool column_bytes(sqlite3_stmt *st, int column, struct arena *arena, const void **data, size_t *len)

@@ -1,7 +1,7 @@
 #include "hythe/store/sessions.h"
 
 #include "hythe/store/conn.h"
-#include "hythe/util/text.h"
+#include "rows.h"
 
 enum {
 	SESSION_INSERT,
@@ -23,11 +23,11 @@ static const char *const SQL[] = {
 		" a.enabled FROM admin_session AS s JOIN admin AS a ON a.id = s.admin_id"
 		" WHERE s.token_hash = ?1",
 	[SESSION_PAGE] =
-		"SELECT id, public_id, admin_id, created_unix, last_seen_unix, expires_unix, "
-		"address,"
-		" user_agent FROM admin_session WHERE admin_id = ?1 ORDER BY id DESC LIMIT ?2",
-	[SESSION_TOUCH] = ("UPDATE admin_session SET last_seen_unix = ?2 WHERE id = ?1 AND "
-			  "last_seen_unix < ?2"),
+		"SELECT id, public_id, admin_id, created_unix, last_seen_unix, expires_unix,"
+		" address, user_agent FROM admin_session"
+		" WHERE admin_id = ?1 ORDER BY id DESC LIMIT ?2",
+	[SESSION_TOUCH] = ("UPDATE admin_session SET last_seen_unix = ?2"
+			   " WHERE id = ?1 AND last_seen_unix < ?2"),
 	[SESSION_DELETE] = "DELETE FROM admin_session WHERE id = ?1",
 	[SESSION_DELETE_OWN] = "DELETE FROM admin_session WHERE admin_id = ?1 AND public_id = ?2",
 	[SESSION_DROP] = "DELETE FROM admin_session WHERE admin_id = ?1 AND id <> ?2",
@@ -52,14 +52,6 @@ enum res session_insert(struct conn *conn, struct session *session,
 	return res;
 }
 
-/* Short text without an arena, for what is looked up at every request. */
-static bool copy_text(sqlite3_stmt *st, int column, char *out, size_t size)
-{
-	const unsigned char *text = sqlite3_column_text(st, column);
-
-	return text && text_copy(out, size, (const char *)text);
-}
-
 enum res session_by_token(struct conn *conn, const uint8_t token_hash[static SHA256_LEN],
 			  struct session_found *out)
 {
@@ -75,8 +67,8 @@ enum res session_by_token(struct conn *conn, const uint8_t token_hash[static SHA
 	out->last_seen_unix = column_i64(st, 2);
 	out->expires_unix = column_i64(st, 3);
 	out->enabled = column_i64(st, 6) != 0;
-	if (!copy_text(st, 4, out->admin.text, sizeof out->admin.text) ||
-	    !copy_text(st, 5, out->role, sizeof out->role))
+	column_public_id(st, 4, &out->admin);
+	if (!column_copy(st, 5, out->role, sizeof out->role))
 		res = RES_CORRUPT;
 out:
 	stmt_end(conn, st);
@@ -96,8 +88,8 @@ static enum res read_row(sqlite3_stmt *st, struct arena *arena, struct session *
 	};
 	if (!out->address || !out->user_agent)
 		return RES_NOMEM;
-	return copy_text(st, 1, out->public_id.text, sizeof out->public_id.text) ? RES_OK
-										 : RES_CORRUPT;
+	column_public_id(st, 1, &out->public_id);
+	return RES_OK;
 }
 
 enum res sessions_of_admin(struct conn *conn, int64_t admin_id, int64_t limit, struct arena *arena,

@@ -104,9 +104,9 @@ enum res settings_load(struct conn *conn, struct settings *settings, int64_t *ve
 		const char *name = settings_name(row), *text;
 
 		res = setting_text(conn, name, &arena, &text);
+		/* Not there: it is newer than the program that wrote last, and the default holds. */
 		if (res == RES_NOT_FOUND)
-			res = RES_OK; /* of a later release than the row's last writer: the default
-					 holds */
+			res = RES_OK;
 		else if (res == RES_OK && settings_parse(settings, row, text, NULL) != RES_OK)
 			res = problem_set(problem, RES_CORRUPT, "bad_setting", name,
 					  "the stored setting %s is damaged", name);

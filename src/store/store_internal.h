@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 
 #include "hythe/store/conn.h"
 #include "hythe/store/store.h"
@@ -215,6 +216,7 @@ struct store {
 	store_observer observers[OBSERVERS_MAX];
 	void *observer_ctx[OBSERVERS_MAX];
 	unsigned observer_count; /* set before the first write */
+	atomic_bool index_damaged; /* a full-text index was found out of step with its rows */
 };
 
 /* store_open with other migrations than the program's own: for tests. */

@@ -1,7 +1,10 @@
 #include "store_internal.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "hythe/util/log.h"
 
 /* Numbers mod 2^256 as four words, least significant first. A sum's change within a job is such a
  * number too: taking away is adding the complement. */
@@ -173,16 +176,51 @@ void sums_free(struct sums *sums)
 
 /* --- Into the rows --- */
 
+/* `parts`: the hashes that the sum is made of, as they stand when a job has written its rows. */
 static const struct {
-	const char *read, *write;
+	const char *read, *write, *parts;
 } SQL[] = {
-	[SUM_GROUP] = {"SELECT sum FROM group_ WHERE id = ?1",
-		       "UPDATE group_ SET sum = ?2 WHERE id = ?1"           },
-	[SUM_NODE_BASE] = {"SELECT base FROM node_state WHERE node_id = ?1",
-                       "UPDATE node_state SET base = ?2 WHERE node_id = ?1" },
-	[SUM_NODE_MINUS] = {"SELECT minus FROM node_state WHERE node_id = ?1",
-                       "UPDATE node_state SET minus = ?2 WHERE node_id = ?1"},
+	[SUM_GROUP] = {.read = "SELECT sum FROM group_ WHERE id = ?1",
+		       .write = "UPDATE group_ SET sum = ?2 WHERE id = ?1",
+		       .parts = "SELECT u.record_hash FROM user_group AS m"
+				" JOIN user AS u ON u.id = m.user_id"
+				" WHERE m.group_id = ?1 AND u.served = 1"},
+	[SUM_NODE_BASE] = {.read = "SELECT base FROM node_state WHERE node_id = ?1",
+			   .write = "UPDATE node_state SET base = ?2 WHERE node_id = ?1",
+			   .parts = "SELECT record_hash FROM inbound WHERE node_id = ?1 UNION ALL"
+				    " SELECT record_hash FROM node_group WHERE node_id = ?1"},
+	[SUM_NODE_MINUS] = {.read = "SELECT minus FROM node_state WHERE node_id = ?1",
+			    .write = "UPDATE node_state SET minus = ?2 WHERE node_id = ?1",
+			    .parts = "SELECT u.record_hash FROM user_node AS e"
+				     " JOIN user AS u ON u.id = e.user_id AND u.served = 1"
+				     " JOIN user_group AS m ON m.user_id = u.id"
+				     " JOIN node_group AS a ON a.node_id = e.node_id"
+				     " AND a.group_id = m.group_id AND a.record_hash <> x''"
+				     " WHERE e.node_id = ?1"},
 };
+
+static const char *const kind_words[] = {
+	[SUM_GROUP] = "group", [SUM_NODE_BASE] = "node_base", [SUM_NODE_MINUS] = "node_minus"};
+
+/* A row that somebody changed by hand: its sum is what its parts make. */
+static enum res sum_recount(struct conn *conn, const struct sum_cell *cell, uint8_t sum[32])
+{
+	sqlite3_stmt *st = conn_stmt(conn, SQL[cell->kind].parts);
+	uint8_t hash[32];
+	enum res res;
+
+	memset(sum, 0, 32);
+	bind_i64(st, 1, cell->id);
+	while ((res = stmt_row(conn, st)) == RES_OK)
+		if (column_blob(st, 0, hash, sizeof hash))
+			sum_add_bytes(sum, hash, 1);
+	stmt_end(conn, st);
+	if (res != RES_NOT_FOUND)
+		return res;
+	log_error("sum_recounted", "of=%s id=%" PRId64 " text=%s", kind_words[cell->kind], cell->id,
+		  log_quote("what was stored is no sum"));
+	return RES_OK;
+}
 
 static enum res sum_read(struct conn *conn, const struct sum_cell *cell, uint8_t sum[32])
 {
@@ -220,14 +258,18 @@ static enum res sum_flush(struct conn *conn, const struct sum_cell *cell)
 	uint64_t limbs[4];
 	sqlite3_stmt *st;
 	enum res res = sum_read_or_create(conn, cell, sum);
+	bool damaged = res == RES_CORRUPT && conn->sick == RES_OK;
 
 	/* A group or node that the job deleted takes its sum with it. */
 	if (res == RES_NOT_FOUND)
 		return RES_OK;
+	if (damaged)
+		res = sum_recount(conn, cell, sum);
 	if (res != RES_OK)
 		return res;
 	limbs_load(limbs, sum);
-	limbs_add(limbs, cell->limbs);
+	if (!damaged) /* the recount has seen this job's rows */
+		limbs_add(limbs, cell->limbs);
 	limbs_store(limbs, sum);
 	st = conn_stmt(conn, SQL[cell->kind].write);
 	bind_i64(st, 1, cell->id);

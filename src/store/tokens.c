@@ -1,7 +1,7 @@
 #include "hythe/store/tokens.h"
 
 #include "hythe/store/conn.h"
-#include "hythe/util/text.h"
+#include "rows.h"
 
 enum {
 	TOKEN_INSERT,
@@ -57,13 +57,6 @@ enum res token_insert(struct conn *conn, struct api_token *token,
 	return res;
 }
 
-static bool copy_text(sqlite3_stmt *st, int column, char *out, size_t size)
-{
-	const unsigned char *text = sqlite3_column_text(st, column);
-
-	return text && text_copy(out, size, (const char *)text);
-}
-
 enum res token_by_hash(struct conn *conn, const uint8_t token_hash[static SHA256_LEN],
 		       struct token_found *out)
 {
@@ -81,8 +74,8 @@ enum res token_by_hash(struct conn *conn, const uint8_t token_hash[static SHA256
 	out->expires_unix = column_i64(st, 5);
 	out->last_used_unix = column_i64(st, 6);
 	out->enabled = column_i64(st, 8) != 0;
-	if (!copy_text(st, 2, out->public_id.text, sizeof out->public_id.text) ||
-	    !copy_text(st, 7, out->role, sizeof out->role))
+	column_public_id(st, 2, &out->public_id);
+	if (!column_copy(st, 7, out->role, sizeof out->role))
 		res = RES_CORRUPT;
 out:
 	stmt_end(conn, st);
@@ -104,9 +97,8 @@ static enum res read_row(sqlite3_stmt *st, struct arena *arena, struct api_token
 	};
 	if (!out->name || !out->admin_name)
 		return RES_NOMEM;
-	if (!copy_text(st, 2, out->public_id.text, sizeof out->public_id.text) ||
-	    !copy_text(st, 9, out->admin.text, sizeof out->admin.text))
-		return RES_CORRUPT;
+	column_public_id(st, 2, &out->public_id);
+	column_public_id(st, 9, &out->admin);
 	return RES_OK;
 }
 
@@ -150,13 +142,9 @@ enum res api_tokens_page(struct conn *conn, int64_t admin_id, int64_t after_id, 
 enum res api_tokens_count(struct conn *conn, int64_t admin_id, int64_t *count)
 {
 	sqlite3_stmt *st = conn_stmt(conn, SQL[TOKEN_COUNT]);
-	enum res res;
 
 	bind_i64(st, 1, admin_id);
-	res = stmt_row(conn, st);
-	*count = res == RES_OK ? column_i64(st, 0) : 0;
-	stmt_end(conn, st);
-	return res;
+	return rows_one(conn, st, count);
 }
 
 enum res token_touch(struct conn *conn, int64_t id, int64_t now_unix)
@@ -170,8 +158,5 @@ enum res token_touch(struct conn *conn, int64_t id, int64_t now_unix)
 
 enum res token_delete(struct conn *conn, int64_t id)
 {
-	sqlite3_stmt *st = conn_stmt(conn, SQL[TOKEN_DELETE]);
-
-	bind_i64(st, 1, id);
-	return stmt_run(conn, st);
+	return rows_run_id(conn, SQL[TOKEN_DELETE], id);
 }

@@ -5,12 +5,12 @@
 enum { SET_USAGE, SET_PERIOD, NO_PERIOD, STATEMENTS };
 
 static const char *const SQL[STATEMENTS] = {
-	[SET_USAGE] = "UPDATE user_usage SET (period_no, period_start_unix, period_end_unix, "
-		      "used_up_bytes, used_down_bytes)"
-		      " = (?2, ?3, ?4, ?5, ?6) WHERE user_id = ?1",
-	[SET_PERIOD] =
-		("INSERT INTO user_period (user_id, period_end_unix) VALUES (?1, ?2)"
-		 " ON CONFLICT (user_id) DO UPDATE SET period_end_unix = excluded.period_end_unix"),
+	[SET_USAGE] = "UPDATE user_usage SET period_no = ?2, period_start_unix = ?3,"
+		      " period_end_unix = ?4, used_up_bytes = ?5, used_down_bytes = ?6"
+		      " WHERE user_id = ?1",
+	[SET_PERIOD] = "INSERT INTO user_period (user_id, period_end_unix) VALUES (?1, ?2)"
+		       " ON CONFLICT (user_id)"
+		       " DO UPDATE SET period_end_unix = excluded.period_end_unix",
 	[NO_PERIOD] = "DELETE FROM user_period WHERE user_id = ?1",
 };
 

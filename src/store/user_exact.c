@@ -1,5 +1,4 @@
-/* store/user_exact.c – a search text that names one user: his id, his link, his credential, a slot.
- */
+/* store/user_exact.c – a text that names one user: his id, his link, his credential, a slot. */
 #include "user_exact.h"
 
 #include <string.h>

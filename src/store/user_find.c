@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hythe/model/name.h"
+#include "hythe/store/users.h"
 #include "user_exact.h"
 
 /* A question costs some 4 us, a row of a covering index 0.1 us. */
@@ -34,17 +35,18 @@ static const char *const SQL[STATEMENTS] = {
 	[BY_OWNER] = "SELECT id FROM user WHERE owner_admin_id = ?1 AND deleted_unix = 0",
 	[BY_GROUP] = "SELECT user_id FROM user_group WHERE group_id = ?1",
 	[BY_PREFIX] = "SELECT id FROM user WHERE name_key >= ?1 AND name_key < ?2",
-	[BY_TELEGRAM] = "SELECT id FROM user WHERE telegram_id = ?1 AND telegram_id <> 0 AND "
-			"deleted_unix = 0",
-	[BY_MATCH] = "SELECT rowid FROM user_search WHERE user_search MATCH ?1 AND rowid > ?2 "
-		     "ORDER BY rowid",
-	[ASK] = "SELECT 1 FROM user WHERE id = ?1 AND deleted_unix = 0 AND (?2 = '' OR state = ?2)"
-		" AND (?3 = '' OR tag = ?3) AND (?4 = 0 OR owner_admin_id = ?4)"
+	[BY_TELEGRAM] = "SELECT id FROM user"
+			" WHERE telegram_id = ?1 AND telegram_id <> 0 AND deleted_unix = 0",
+	[BY_MATCH] = "SELECT rowid FROM user_search WHERE user_search MATCH ?1 AND rowid > ?2"
+		     " ORDER BY rowid",
+	[ASK] = "SELECT 1 FROM user WHERE id = ?1 AND deleted_unix = 0"
+		" AND (?2 = '' OR state = ?2) AND (?3 = '' OR tag = ?3)"
+		" AND (?4 = 0 OR owner_admin_id = ?4)"
 		" AND (?6 = '' OR (name_key >= ?6 AND name_key < ?7))"
-		" AND (?5 = 0 OR EXISTS (SELECT 1 FROM user_group WHERE user_id = ?1 AND group_id "
-		"= ?5))",
-	[TEXTS] = "SELECT name, display_name, note, tag, email FROM user WHERE id = ?1 AND "
-		  "deleted_unix = 0",
+		" AND (?5 = 0 OR EXISTS"
+		" (SELECT 1 FROM user_group WHERE user_id = ?1 AND group_id = ?5))",
+	[TEXTS] = "SELECT name, display_name, note, tag, email FROM user"
+		  " WHERE id = ?1 AND deleted_unix = 0",
 };
 #define TEXT_COLUMNS 5
 
@@ -328,6 +330,8 @@ enum res user_found_stream(struct user_found *found, int64_t after,
 			go_on = found->res == RES_OK;
 	}
 	stmt_end(found->conn, st);
+	if (go_on && res == RES_CORRUPT && conn_index_damaged(found->conn))
+		return RES_BUSY; /* a timer makes it anew */
 	if (go_on && res != RES_NOT_FOUND)
 		return res;
 	return found->res;
@@ -377,14 +381,16 @@ static enum res find_nobody(struct user_found *found)
 	return RES_OK;
 }
 
-static enum res find_one(struct user_found *found, int64_t id)
+static enum res find_two(struct user_found *found, int64_t id, int64_t other)
 {
-	struct gather one = {.max = 1};
+	struct gather two = {.max = 2};
 
 	if (user_found_has(found, id))
-		gather_put(&one, id);
-	take_set(found, &one.set);
-	return one.failed ? RES_NOMEM : found->res;
+		gather_put(&two, id);
+	if (!two.failed && other != id && user_found_has(found, other))
+		gather_put(&two, other);
+	take_set(found, &two.set);
+	return two.failed ? RES_NOMEM : found->res;
 }
 
 /* Digits are a Telegram id and may stand in a name as well: both count. */
@@ -408,8 +414,8 @@ static enum res add_telegram(struct user_found *found, const char *q, struct gat
 
 static enum res find_text(struct user_found *found)
 {
-	if (!found->all && !found->asked &&
-	    found->set.count <= FEW_ASKED) /* their rows are looked at */
+	/* Of a few the rows are looked at. */
+	if (!found->all && !found->asked && found->set.count <= FEW_ASKED)
 		return sift_set(found, &found->set, row_has_text);
 	return find_by_index(found);
 }
@@ -434,8 +440,7 @@ static enum res find_text_or_telegram(struct user_found *found, const char *q)
 	return telegram.failed ? RES_NOMEM : RES_OK;
 }
 
-/* Under three characters there are no trigrams: the beginning of a name, which is one more filter.
- */
+/* Under three characters there are no trigrams: then it is the beginning of a name. */
 static enum res read_prefix(struct user_found *found, struct arena *arena, bool *nobody)
 {
 	const char *name;
@@ -447,15 +452,34 @@ static enum res read_prefix(struct user_found *found, struct arena *arena, bool 
 	return found->prefix_end ? RES_OK : RES_NOMEM;
 }
 
+/* The one whose link, credential, id or slot this is, and beside him whoever has it as his name:
+ * "1.1" may be both. RES_NOT_FOUND: not an exact text of anybody. */
+static enum res find_exact(struct user_found *found, const char *q, struct arena *arena)
+{
+	const char *name, *key;
+	int64_t id, named;
+	enum res res = user_exact(found->conn, q, arena, &id);
+
+	if (res != RES_OK)
+		return res;
+	res = RES_NOT_FOUND;
+	if (name_check(arena, "q", q, &name, &key, NULL) == RES_OK)
+		res = user_id_by_name_key(found->conn, key, &named);
+	if (res == RES_NOT_FOUND)
+		named = id;
+	else if (res != RES_OK)
+		return res;
+	return find_two(found, id, named);
+}
+
 static enum res find_q(struct user_found *found, struct arena *arena)
 {
 	const char *q = found->filter.q;
 	bool nobody;
-	int64_t id;
-	enum res res = user_exact(found->conn, q, arena, &id);
+	enum res res = find_exact(found, q, arena);
 
 	if (res != RES_NOT_FOUND)
-		return res == RES_OK ? find_one(found, id) : res;
+		return res;
 	if (!search_text_read(arena, q, &found->search))
 		return found->search.text ? find_nobody(found) : RES_NOMEM;
 	if (found->search.match)
@@ -465,7 +489,7 @@ static enum res find_q(struct user_found *found, struct arena *arena)
 	return nobody ? find_nobody(found) : find_parts(found);
 }
 
-/* --- The whole filter * --- */
+/* --- The whole filter --- */
 
 static bool late_put(void *ctx, const struct user *user, enum user_status now)
 {
@@ -510,7 +534,7 @@ enum res user_found_settle(struct user_found *found)
 	return res;
 }
 
-/* --- Counting * --- */
+/* --- Counting --- */
 
 struct tally {
 	int64_t count, max;

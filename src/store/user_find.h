@@ -28,8 +28,7 @@ struct user_found {
 enum res user_find(struct conn *conn, const struct user_filter *filter, int64_t now_unix,
 		   struct arena *arena, struct user_found *out);
 void user_found_free(struct user_found *found);
-/* Does he pass the filter (without a streamed search)? False as well when reading failed: see res.
- */
+/* Does he pass the filter (without a streamed search)? Also false when reading failed: see res. */
 bool user_found_has(struct user_found *found, int64_t id);
 /* Those who pass filter and streamed search, after `after`, by id; stops when each() says false. */
 enum res user_found_stream(struct user_found *found, int64_t after,

@@ -11,8 +11,8 @@
 #include "user_find.h"
 #include "user_order.h"
 
-#define SET_FEW                                                                                    \
-	2000 /* sorted here: two thousand rows of keys cost less than a walk past all others */
+/* Sorted here: two thousand rows of keys cost less than a walk past all others. */
+#define SET_FEW 2000
 
 const char *const user_sort_words[] = {
 	[USER_SORT_NAME] = "name",
@@ -54,24 +54,24 @@ static const char *const SQL[STATEMENTS] = {
 	[END_AFTER] = "SELECT id, expires_unix FROM user WHERE deleted_unix = 0"
 		      " AND (expires_unix, id) > (max(?1, 0), iif(?1 > 0, ?2, 9223372036854775807))"
 		      " ORDER BY expires_unix, id",
-	[END_BEFORE] =
-		"SELECT id, expires_unix FROM user WHERE deleted_unix = 0 AND (expires_unix, id) <"
-		" (?1, ?2) AND expires_unix > 0 ORDER BY expires_unix DESC, id DESC",
-	/* ends before 1970, which nobody could set: only a hand-changed row has one */
-	[ODD_AFTER] =
-		"SELECT id, expires_unix FROM user WHERE deleted_unix = 0"
-		" AND (expires_unix, id) > (?1, ?2) AND expires_unix < 0 ORDER BY expires_unix, id",
-	[ODD_BEFORE] =
-		"SELECT id, expires_unix FROM user WHERE deleted_unix = 0 AND (expires_unix, id) <"
-		" (min(?1, 0), ?2) AND expires_unix < 0 ORDER BY expires_unix DESC, id DESC",
+	[END_BEFORE] = "SELECT id, expires_unix FROM user WHERE deleted_unix = 0"
+		       " AND (expires_unix, id) < (?1, ?2) AND expires_unix > 0"
+		       " ORDER BY expires_unix DESC, id DESC",
+	/* Ends before 1970, which nobody could set: only a hand-changed row has one. */
+	[ODD_AFTER] = "SELECT id, expires_unix FROM user WHERE deleted_unix = 0"
+		      " AND (expires_unix, id) > (?1, ?2) AND expires_unix < 0"
+		      " ORDER BY expires_unix, id",
+	[ODD_BEFORE] = "SELECT id, expires_unix FROM user WHERE deleted_unix = 0"
+		       " AND (expires_unix, id) < (min(?1, 0), ?2) AND expires_unix < 0"
+		       " ORDER BY expires_unix DESC, id DESC",
 	[NEVER_AFTER] = "SELECT id, 9223372036854775807 FROM user WHERE deleted_unix = 0"
 			" AND expires_unix = 0 AND id > ?2 AND ?1 IS NOT NULL ORDER BY id",
 	[NEVER_BEFORE] = "SELECT id, 9223372036854775807 FROM user WHERE deleted_unix = 0"
 			 " AND expires_unix = 0 AND id < ?2 AND ?1 IS NOT NULL ORDER BY id DESC",
-	[KEYS] = "SELECT u.name_key, u.created_unix, u.expires_unix, u.quota_bytes, "
-		 "g.period_end_unix,"
-		 " g.used_up_bytes, g.used_down_bytes, g.last_seen_unix FROM user AS u"
-		 " JOIN user_usage AS g ON g.user_id = u.id WHERE u.id = ?1 AND u.deleted_unix = 0",
+	[KEYS] = "SELECT u.name_key, u.created_unix, u.expires_unix, u.quota_bytes,"
+		 " g.period_end_unix, g.used_up_bytes, g.used_down_bytes, g.last_seen_unix"
+		 " FROM user AS u JOIN user_usage AS g ON g.user_id = u.id"
+		 " WHERE u.id = ?1 AND u.deleted_unix = 0",
 	[COUNT_ALL] = "SELECT count(*) FROM (SELECT 1 FROM user WHERE deleted_unix = 0 LIMIT ?1)",
 };
 
@@ -198,7 +198,7 @@ static void walk_expiry(struct walk *walk)
 	}
 }
 
-/* --- By a snapshot, with those who came since merged in * --- */
+/* --- By a snapshot, with those who came since merged in --- */
 
 static bool entry_less(const struct order_entry *a, const struct order_entry *b)
 {
@@ -263,7 +263,7 @@ static void walk_order(struct walk *walk)
 	user_order_give(walk->order, view);
 }
 
-/* --- A small set, sorted here * --- */
+/* --- A small set, sorted here --- */
 
 struct few_key {
 	int64_t number, id;
@@ -335,8 +335,7 @@ static bool few_behind(const struct walk *walk, const struct few_key *key)
 
 	if (!after->set)
 		return true;
-	if (walk->query->sort ==
-	    USER_SORT_NAME) /* names are unique: what the id is does not matter */
+	if (walk->query->sort == USER_SORT_NAME) /* unique: the id does not matter */
 		order = strcmp(key->text, mark.text);
 	else
 		order = few_compare(key, &mark);
@@ -388,7 +387,7 @@ static void walk_ids(struct walk *walk)
 		walk->res = res;
 }
 
-/* --- Totals * --- */
+/* --- Totals --- */
 
 static enum res count_all(struct conn *conn, int64_t *count)
 {
@@ -419,7 +418,7 @@ static enum res page_total(struct walk *walk)
 	return res;
 }
 
-/* --- The page * --- */
+/* --- The page --- */
 
 static void walk_sorted(struct walk *walk)
 {
@@ -486,7 +485,7 @@ enum res user_list(struct conn *conn, struct user_order *order, const struct use
 	return walk.res;
 }
 
-/* --- All ids of a filter * --- */
+/* --- All ids of a filter --- */
 
 struct id_list {
 	int64_t *ids;

@@ -11,6 +11,7 @@
 #include "id_set.h"
 
 #define ORDER_AGE_S 30
+#define SORT_FEW    2000
 
 struct user_order {
 	pthread_mutex_t lock; /* leaf: held for no SQL */
@@ -130,9 +131,9 @@ static bool grow(struct order_entry **entries, size_t count, size_t *cap)
 }
 
 /* By key, and stable: rows come by id. Digits that are the same in all keys cost nothing. */
-static bool sort_entries(struct order_entry *entries, size_t count)
+static bool sort_many(struct order_entry *entries, size_t count)
 {
-	struct order_entry *from = entries, *to = malloc((count + 1) * sizeof *to), *spare = to;
+	struct order_entry *from = entries, *to = malloc(count * sizeof *to), *spare;
 	size_t *starts = calloc(1u << 16, sizeof *starts);
 	bool good = to && starts;
 
@@ -142,7 +143,7 @@ static bool sort_entries(struct order_entry *entries, size_t count)
 		memset(starts, 0, ((size_t)1 << 16) * sizeof *starts);
 		for (size_t i = 0; i < count; i++)
 			starts[digit(from[i].key, shift)]++;
-		if (count == 0 || starts[digit(from[0].key, shift)] == count)
+		if (starts[digit(from[0].key, shift)] == count)
 			continue;
 		for (size_t d = 0; d < (size_t)1 << 16; d++) {
 			size_t n = starts[d];
@@ -163,6 +164,16 @@ static bool sort_entries(struct order_entry *entries, size_t count)
 	free(to != entries ? to : NULL);
 	free(starts);
 	return good;
+}
+
+/* The few that came since a view was made are not worth a table of 65,536 counts a digit. */
+static bool sort_entries(struct order_entry *entries, size_t count)
+{
+	if (count > SORT_FEW)
+		return sort_many(entries, count);
+	if (count > 1)
+		qsort(entries, count, sizeof *entries, entry_compare);
+	return true;
 }
 
 static enum res read_deleted(struct conn *conn, struct id_set *deleted)

@@ -19,8 +19,7 @@ struct order_view {
 	unsigned refs; /* guarded by the order's lock */
 };
 
-/* The key by which a list is sorted; what there is none of (a quota, an end) comes last: INT64_MAX.
- */
+/* The key by which a list is sorted. What there is none of (quota, end) comes last: INT64_MAX. */
 int64_t user_order_key(enum user_sort sort, const struct user *user, int64_t now_unix);
 enum res user_order_take(struct user_order *order, struct conn *conn, enum user_sort sort,
 			 int64_t now_unix, struct order_view **out);

@@ -1,6 +1,5 @@
 /* user_record.c – what the writer said last of each user, and whom the clock has passed since. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "hythe/store/conn.h"
 #include "hythe/store/users.h"
@@ -24,17 +23,15 @@ static const char *const SQL[STATEMENTS] = {
 
 /* The conditions are those of the indexes, to the letter: only then does SQLite use them. */
 static const char *const SQL_DUE[USER_DUES] = {
-	[USER_DUE_END] = "SELECT id FROM user INDEXED BY user_due_end WHERE expires_unix > 0 AND"
-			 " (served = 1 OR state = 'limited') AND expires_unix <= ?1 ORDER BY "
-			 "expires_unix LIMIT ?2",
-	[USER_DUE_HOLD] =
-		"SELECT id FROM user INDEXED BY user_due_hold WHERE hold_deadline_unix > 0 AND"
-		" first_use_unix = 0 AND (served = 1 OR state = 'limited') AND hold_deadline_unix "
-		"<= ?1"
-		" ORDER BY hold_deadline_unix LIMIT ?2",
-	[USER_DUE_PERIOD] = "SELECT user_id FROM user_period WHERE period_end_unix <= ?1 ORDER BY "
-			    "period_end_unix"
-			    " LIMIT ?2",
+	[USER_DUE_END] = "SELECT id FROM user INDEXED BY user_due_end"
+			 " WHERE expires_unix > 0 AND (served = 1 OR state = 'limited')"
+			 " AND expires_unix <= ?1 ORDER BY expires_unix LIMIT ?2",
+	[USER_DUE_HOLD] = "SELECT id FROM user INDEXED BY user_due_hold"
+			  " WHERE hold_deadline_unix > 0 AND first_use_unix = 0"
+			  " AND (served = 1 OR state = 'limited') AND hold_deadline_unix <= ?1"
+			  " ORDER BY hold_deadline_unix LIMIT ?2",
+	[USER_DUE_PERIOD] = "SELECT user_id FROM user_period WHERE period_end_unix <= ?1"
+			    " ORDER BY period_end_unix LIMIT ?2",
 	[USER_DUE_CREDENTIAL] =
 		"SELECT user_id FROM credential WHERE not_after_unix > 0 AND not_after_unix <= ?1"
 		" ORDER BY not_after_unix LIMIT ?2",
@@ -42,18 +39,6 @@ static const char *const SQL_DUE[USER_DUES] = {
 		"SELECT m.user_id FROM group_ AS g JOIN user_group AS m ON m.group_id = g.id"
 		" WHERE g.deleted_unix > 0 AND g.deleted_unix <= ?1 LIMIT ?2",
 };
-
-/* USER_STATUSES for "deleted", and for what no release has written. */
-static enum user_status status_of(const char *word)
-{
-	enum user_status status = USER_DISABLED;
-
-	if (!word)
-		return USER_STATUSES;
-	while (status < USER_STATUSES && strcmp(word, user_status_words[status]) != 0)
-		status++;
-	return status;
-}
 
 enum res user_record_read(struct conn *conn, int64_t id, struct user_record *out)
 {
@@ -66,7 +51,9 @@ enum res user_record_read(struct conn *conn, int64_t id, struct user_record *out
 
 		out->served = column_i64(st, 0) != 0;
 		out->deleted = column_i64(st, 1) != 0;
-		out->state = status_of(state);
+		/* USER_STATUSES for "deleted", and for what no release has written. */
+		out->state = (enum user_status)word_index(user_status_words, state ? state : "",
+							  USER_STATUSES);
 		/* A row that somebody changed by hand: what the sums hold of him is not known any
 		 * more. He can still be changed and deleted; the sums are made anew when a node
 		 * finds them wrong. */

@@ -18,17 +18,15 @@ struct search_text {
 	const char *match;                 /* for MATCH; NULL: under three characters */
 };
 
-/* False: out of memory, or no text at all (`chars` 0). */
+/* False: out of memory (then `text` is NULL), or longer than SEARCH_CHARS_MAX characters. */
 bool search_text_read(struct arena *arena, const char *q, struct search_text *out);
 /* Does `text` contain it? Case counts for nothing. */
 bool search_text_in(const struct search_text *search, const char *text, size_t len);
 
 /* Things that name one user. NULL or false: it is not shaped like one. */
-const char *search_link_token(struct arena *arena,
-			      const char *q); /* 22 characters of a link or alone */
-const char *search_credential(struct arena *arena,
-			      const char *q);      /* itself, or of a hysteria2:// link */
-bool search_slot(const char *q, int64_t *user_id); /* "<user id>.<slot>" */
+const char *search_link_token(struct arena *arena, const char *q); /* alone, or in a link */
+const char *search_credential(struct arena *arena, const char *q); /* alone, or of hysteria2:// */
+bool search_slot(const char *q, int64_t *user_id);                 /* "<user id>.<slot>" */
 bool search_telegram(const char *q, int64_t *telegram_id);
 
 #endif

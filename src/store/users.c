@@ -1,10 +1,11 @@
 #include "hythe/store/users.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "hythe/store/conn.h"
+#include "hythe/util/log.h"
 #include "rows.h"
-#include "user_row.h"
 
 enum {
 	BY_ID,
@@ -26,6 +27,8 @@ enum {
 	SET_LINK,
 	SEARCH_PUT,
 	SEARCH_DROP,
+	SEARCH_EMPTY,
+	SEARCH_FILL,
 	BURY,
 	BURY_GROUPS,
 	BURY_NODES,
@@ -38,7 +41,18 @@ enum {
 	STATEMENTS
 };
 
-#define SELECT_USER "SELECT " USER_COLUMNS " FROM " USER_TABLES
+/* In the order in which user_from_row() reads them. */
+#define USER_COLUMNS                                                                               \
+	"u.id, u.public_id, u.name, ifnull(u.name_key, ''), u.display_name, u.note, u.tag, "       \
+	"u.email, u.language, u.meta, u.telegram_id, ifnull(u.owner_admin_id, 0), u.enabled, "     \
+	"u.served, u.state, u.created_unix, u.expires_unix, u.hold_s, u.hold_no, "                 \
+	"u.hold_deadline_unix, u.first_use_unix, u.quota_bytes, u.quota_period, "                  \
+	"u.quota_period_days, u.period_anchor_unix, u.device_limit, u.hwid_limit, u.plan_id, "     \
+	"u.next_plan_id, u.sub_revoked_unix, u.version, u.deleted_unix, g.period_no, "             \
+	"g.period_start_unix, g.period_end_unix, g.used_up_bytes, g.used_down_bytes, "             \
+	"g.total_up_bytes, g.total_down_bytes, g.last_seen_unix, g.last_node_id"
+#define SELECT_USER                                                                                \
+	"SELECT " USER_COLUMNS " FROM user AS u JOIN user_usage AS g ON g.user_id = u.id"
 #define SETTINGS                                                                                   \
 	"name, name_key, display_name, note, tag, email, language, meta, telegram_id, "            \
 	"owner_admin_id, enabled, expires_unix, hold_s, hold_no, hold_deadline_unix, "             \
@@ -51,24 +65,24 @@ static const char *const SQL[STATEMENTS] = {
 	[ANY_BY_ID] = SELECT_USER " WHERE u.id = ?1",
 	[ID_BY_TOKEN] = "SELECT id FROM user WHERE sub_token_hash = ?1",
 	[ID_BY_NAME] = "SELECT id FROM user WHERE name_key = ?1",
-	[TOKENS] = "SELECT id, substr(sub_token_hash, 1, 16) FROM user WHERE sub_token_hash IS NOT "
-		   "NULL",
-	[LINK] = "SELECT sub_token_hash, sub_token_sealed FROM user WHERE id = ?1 AND "
-		 "sub_token_hash IS NOT NULL",
-	[GROUPS] = "SELECT g.id, g.public_id, g.name FROM user_group AS m JOIN group_ AS g ON g.id "
-		   "= m.group_id"
+	[TOKENS] = "SELECT id, substr(sub_token_hash, 1, 16) FROM user"
+		   " WHERE sub_token_hash IS NOT NULL",
+	[LINK] = "SELECT sub_token_hash, sub_token_sealed FROM user"
+		 " WHERE id = ?1 AND sub_token_hash IS NOT NULL",
+	[GROUPS] = "SELECT g.id, g.public_id, g.name"
+		   " FROM user_group AS m JOIN group_ AS g ON g.id = m.group_id"
 		   " WHERE m.user_id = ?1 AND g.deleted_unix = 0 ORDER BY g.name_key",
-	[EXCLUDED] = "SELECT n.id, n.public_id, n.name FROM user_node AS m JOIN node AS n ON n.id "
-		     "= m.node_id"
+	[EXCLUDED] = "SELECT n.id, n.public_id, n.name"
+		     " FROM user_node AS m JOIN node AS n ON n.id = m.node_id"
 		     " WHERE m.user_id = ?1 ORDER BY n.name_key",
 	[GROUP_IDS] = "SELECT group_id FROM user_group WHERE user_id = ?1 ORDER BY group_id",
 	[NODE_IDS] = "SELECT node_id FROM user_node WHERE user_id = ?1 ORDER BY node_id",
 	[NODE_BY_PUBLIC_ID] = "SELECT id FROM node WHERE public_id = ?1 AND retired_unix = 0",
 	[INSERT] = "INSERT INTO user (" SETTINGS
 		   ", public_id, created_unix, state, sub_token_hash, sub_token_sealed, served)"
-		   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
-		   "?16, ?17, ?18, ?19,"
-		   " ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
+		   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+		   " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25,"
+		   " ?26, ?27, ?28, ?29, ?30, ?31)",
 	[INSERT_USAGE] =
 		"INSERT INTO user_usage (user_id, period_no, period_start_unix, period_end_unix)"
 		" VALUES (?1, ?2, ?3, ?4)",
@@ -76,18 +90,21 @@ static const char *const SQL[STATEMENTS] = {
 	[UPDATE] = "UPDATE user SET (" SETTINGS
 		   ") = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
 		   " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25) WHERE id = ?26",
-	[SET_LINK] = "UPDATE user SET sub_token_hash = ?2, sub_token_sealed = ?3, sub_revoked_unix "
-		     "= ?4, version = ?5"
-		     " WHERE id = ?1",
+	[SET_LINK] = "UPDATE user SET sub_token_hash = ?2, sub_token_sealed = ?3,"
+		     " sub_revoked_unix = ?4, version = ?5 WHERE id = ?1",
 	[SEARCH_PUT] = "INSERT INTO user_search (rowid, name, display_name, note, tag, email)"
 		       " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	/* The index keeps no text of its own: what goes must be told as it was put. */
 	[SEARCH_DROP] =
 		"INSERT INTO user_search (user_search, rowid, name, display_name, note, tag, email)"
 		" VALUES ('delete', ?1, ?2, ?3, ?4, ?5, ?6)",
-	[BURY] = "UPDATE user SET name_key = NULL, sub_token_hash = NULL, sub_token_sealed = NULL, "
-		 "deleted_unix = ?2,"
-		 " version = version + 1 WHERE id = ?1",
+	[SEARCH_EMPTY] = "INSERT INTO user_search (user_search) VALUES ('delete-all')",
+	/* Not 'rebuild', which would put the deleted back. */
+	[SEARCH_FILL] = "INSERT INTO user_search (rowid, name, display_name, note, tag, email)"
+			" SELECT id, name, display_name, note, tag, email FROM user"
+			" WHERE deleted_unix = 0",
+	[BURY] = "UPDATE user SET name_key = NULL, sub_token_hash = NULL, sub_token_sealed = NULL,"
+		 " deleted_unix = ?2, version = " NEXT_VERSION " WHERE id = ?1",
 	[BURY_GROUPS] = "DELETE FROM user_group WHERE user_id = ?1",
 	[BURY_NODES] = "DELETE FROM user_node WHERE user_id = ?1",
 	[BURY_PERIOD] = "DELETE FROM user_period WHERE user_id = ?1",
@@ -100,13 +117,6 @@ static const char *const SQL[STATEMENTS] = {
 };
 
 /* --- Rows --- */
-static int word_index(const char *const *words, const char *text, int otherwise)
-{
-	for (int i = 0; words[i]; i++)
-		if (strcmp(words[i], text) == 0)
-			return i;
-	return otherwise;
-}
 
 static bool read_texts(sqlite3_stmt *st, struct arena *arena, struct user *out)
 {
@@ -128,9 +138,15 @@ static void read_usage(sqlite3_stmt *st, int column, struct user_usage *out)
 
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
 		*members[i] = column_i64(st, column + (int)i);
+	/* Counters never fall below nothing; a row changed by hand may say so. */
+	for (size_t i = 3; i < 7; i++)
+		if (*members[i] < 0)
+			*members[i] = 0;
 }
 
-enum res user_from_row(sqlite3_stmt *st, struct arena *arena, struct user *out)
+/* Words that no release has written are read as their first or most cautious value, so that a row
+ * changed by hand never breaks a list. */
+static enum res user_from_row(sqlite3_stmt *st, struct arena *arena, struct user *out)
 {
 	const char *state, *period;
 
@@ -237,6 +253,7 @@ enum res user_node_by_public_id(struct conn *conn, const char *public_id, int64_
 }
 
 /* --- Lists of one user --- */
+
 static enum res ids_of_user(struct conn *conn, const char *sql, int64_t user_id,
 			    struct arena *arena, int64_t **ids, size_t *count)
 {
@@ -258,10 +275,10 @@ enum res user_node_ids(struct conn *conn, int64_t user_id, struct arena *arena, 
 	return ids_of_user(conn, SQL[NODE_IDS], user_id, arena, ids, count);
 }
 
-enum res user_groups(struct conn *conn, int64_t user_id, struct arena *arena,
-		     struct group_ref **list, size_t *count)
+static enum res refs_of_user(struct conn *conn, const char *sql, int64_t user_id,
+			     struct arena *arena, struct user_ref **list, size_t *count)
 {
-	sqlite3_stmt *st = conn_stmt(conn, SQL[GROUPS]);
+	sqlite3_stmt *st = conn_stmt(conn, sql);
 	void *rows = NULL;
 	size_t cap = 0;
 	enum res res;
@@ -269,7 +286,7 @@ enum res user_groups(struct conn *conn, int64_t user_id, struct arena *arena,
 	*count = 0;
 	bind_i64(st, 1, user_id);
 	while ((res = stmt_row(conn, st)) == RES_OK) {
-		struct group_ref *ref = rows_more(arena, &rows, *count, &cap, sizeof *ref);
+		struct user_ref *ref = rows_more(arena, &rows, *count, &cap, sizeof *ref);
 
 		if (!ref || !(ref->name = column_text(st, 2, arena))) {
 			res = RES_NOMEM;
@@ -282,35 +299,22 @@ enum res user_groups(struct conn *conn, int64_t user_id, struct arena *arena,
 	stmt_end(conn, st);
 	*list = rows;
 	return res == RES_NOT_FOUND ? RES_OK : res;
+}
+
+enum res user_groups(struct conn *conn, int64_t user_id, struct arena *arena,
+		     struct user_ref **list, size_t *count)
+{
+	return refs_of_user(conn, SQL[GROUPS], user_id, arena, list, count);
 }
 
 enum res user_excluded_nodes(struct conn *conn, int64_t user_id, struct arena *arena,
-			     struct node_ref **list, size_t *count)
+			     struct user_ref **list, size_t *count)
 {
-	sqlite3_stmt *st = conn_stmt(conn, SQL[EXCLUDED]);
-	void *rows = NULL;
-	size_t cap = 0;
-	enum res res;
-
-	*count = 0;
-	bind_i64(st, 1, user_id);
-	while ((res = stmt_row(conn, st)) == RES_OK) {
-		struct node_ref *ref = rows_more(arena, &rows, *count, &cap, sizeof *ref);
-
-		if (!ref || !(ref->name = column_text(st, 2, arena))) {
-			res = RES_NOMEM;
-			break;
-		}
-		ref->id = column_i64(st, 0);
-		column_public_id(st, 1, &ref->public_id);
-		++*count;
-	}
-	stmt_end(conn, st);
-	*list = rows;
-	return res == RES_NOT_FOUND ? RES_OK : res;
+	return refs_of_user(conn, SQL[EXCLUDED], user_id, arena, list, count);
 }
 
 /* --- Links --- */
+
 enum res user_tokens_each(struct conn *conn,
 			  bool (*each)(void *ctx, int64_t user_id,
 				       const uint8_t key[STORE_TOKEN_KEY]),
@@ -329,6 +333,19 @@ enum res user_tokens_each(struct conn *conn,
 	return res == RES_NOT_FOUND ? RES_OK : res;
 }
 
+/* The index of tokens may know a hash by its beginning: it is told, so that it can be dropped. */
+static enum res damaged_link(sqlite3_stmt *st, struct user_link *out)
+{
+	const void *data = sqlite3_column_blob(st, 0);
+	size_t len = (size_t)sqlite3_column_bytes(st, 0);
+
+	out->sealed = NULL;
+	out->sealed_len = 0;
+	if (data)
+		memcpy(out->hash, data, len < sizeof out->hash ? len : sizeof out->hash);
+	return RES_CORRUPT;
+}
+
 enum res user_link_sealed(struct conn *conn, int64_t user_id, struct arena *arena,
 			  struct user_link *out)
 {
@@ -338,7 +355,7 @@ enum res user_link_sealed(struct conn *conn, int64_t user_id, struct arena *aren
 	bind_i64(st, 1, user_id);
 	if ((res = stmt_row(conn, st)) == RES_OK) {
 		if (!column_blob(st, 0, out->hash, sizeof out->hash))
-			res = RES_CORRUPT;
+			res = damaged_link(st, out);
 		else if (!column_bytes(st, 1, arena, &out->sealed, &out->sealed_len))
 			res = RES_NOMEM;
 	}
@@ -360,6 +377,7 @@ enum res user_set_link(struct conn *conn, int64_t id, const struct user_link *li
 }
 
 /* --- Writing --- */
+
 static enum res search_row(struct conn *conn, const char *sql, const struct user *user)
 {
 	sqlite3_stmt *st = conn_stmt(conn, sql);
@@ -371,6 +389,44 @@ static enum res search_row(struct conn *conn, const char *sql, const struct user
 	bind_text(st, 5, user->tag);
 	bind_text(st, 6, user->email);
 	return stmt_run(conn, st);
+}
+
+/* A row that somebody changed by hand tells the index to forget what it never held, and it says
+ * that it is damaged. The row is what counts: its change goes on, and the index is made anew after
+ * it. */
+static enum res search_step(struct conn *conn, const char *sql, const struct user *user,
+			    bool *damaged)
+{
+	enum res res = *damaged ? RES_OK : search_row(conn, sql, user);
+
+	if (res != RES_CORRUPT || !conn_index_damaged(conn))
+		return res;
+	*damaged = true;
+	return RES_OK;
+}
+
+static enum res search_end(struct conn *conn, bool damaged)
+{
+	return damaged ? user_search_rebuild(conn) : RES_OK;
+}
+
+bool user_search_damaged(struct conn *conn)
+{
+	return conn_index_damaged(conn);
+}
+
+enum res user_search_rebuild(struct conn *conn)
+{
+	enum res res = stmt_run(conn, conn_stmt(conn, SQL[SEARCH_EMPTY]));
+
+	if (res == RES_OK)
+		res = stmt_run(conn, conn_stmt(conn, SQL[SEARCH_FILL]));
+	if (res != RES_OK)
+		return res;
+	conn_index_mended(conn);
+	log_warn("user_search_rebuilt", "users=%" PRId64 " text=%s", conn_changes(conn),
+		 log_quote("the search index did not match the rows; it was made anew"));
+	return RES_OK;
 }
 
 static void bind_settings(sqlite3_stmt *st, const struct user *user)
@@ -422,6 +478,7 @@ static enum res insert_user_row(struct conn *conn, struct user *user, const stru
 
 enum res user_insert(struct conn *conn, struct user *user, const struct user_link *link)
 {
+	bool damaged = false;
 	sqlite3_stmt *st;
 	enum res res = insert_user_row(conn, user, link);
 
@@ -441,7 +498,9 @@ enum res user_insert(struct conn *conn, struct user *user, const struct user_lin
 		if ((res = stmt_run(conn, st)) != RES_OK)
 			return res;
 	}
-	return search_row(conn, SQL[SEARCH_PUT], user);
+	if ((res = search_step(conn, SQL[SEARCH_PUT], user, &damaged)) != RES_OK)
+		return res;
+	return search_end(conn, damaged);
 }
 
 static bool same_search(const struct user *a, const struct user *b)
@@ -453,37 +512,38 @@ static bool same_search(const struct user *a, const struct user *b)
 
 enum res user_update(struct conn *conn, const struct user *before, const struct user *now)
 {
-	bool found_alike = same_search(before, now);
+	bool found_alike = same_search(before, now), damaged = false;
 	sqlite3_stmt *st;
 	enum res res = RES_OK;
 
-	if (!found_alike && (res = search_row(conn, SQL[SEARCH_DROP], before)) != RES_OK)
+	if (!found_alike)
+		res = search_step(conn, SQL[SEARCH_DROP], before, &damaged);
+	if (res != RES_OK)
 		return res;
 	st = conn_stmt(conn, SQL[UPDATE]);
 	bind_settings(st, now);
 	bind_i64(st, 26, now->id);
 	if ((res = stmt_run(conn, st)) == RES_OK && !found_alike)
-		res = search_row(conn, SQL[SEARCH_PUT], now);
-	return res;
+		res = search_step(conn, SQL[SEARCH_PUT], now, &damaged);
+	return res == RES_OK ? search_end(conn, damaged) : res;
 }
 
 enum res user_bury(struct conn *conn, const struct user *user, int64_t now_unix)
 {
 	static const int rows[] = {BURY_GROUPS, BURY_NODES, BURY_PERIOD};
+	bool damaged = false;
 	sqlite3_stmt *st;
-	enum res res = search_row(conn, SQL[SEARCH_DROP], user);
+	enum res res = search_step(conn, SQL[SEARCH_DROP], user, &damaged);
 
-	for (size_t i = 0; res == RES_OK && i < sizeof rows / sizeof *rows; i++) {
-		st = conn_stmt(conn, SQL[rows[i]]);
-		bind_i64(st, 1, user->id);
-		res = stmt_run(conn, st);
-	}
+	for (size_t i = 0; res == RES_OK && i < sizeof rows / sizeof *rows; i++)
+		res = rows_run_id(conn, SQL[rows[i]], user->id);
 	if (res != RES_OK)
 		return res;
 	st = conn_stmt(conn, SQL[BURY]);
 	bind_i64(st, 1, user->id);
 	bind_i64(st, 2, now_unix);
-	return stmt_run(conn, st);
+	res = stmt_run(conn, st);
+	return res == RES_OK ? search_end(conn, damaged) : res;
 }
 
 static enum res run_pair(struct conn *conn, const char *sql, int64_t a, int64_t b)
@@ -507,10 +567,7 @@ enum res user_leave_group(struct conn *conn, int64_t user_id, int64_t group_id)
 
 enum res user_leave_buried(struct conn *conn, int64_t user_id)
 {
-	sqlite3_stmt *st = conn_stmt(conn, SQL[LEAVE_BURIED]);
-
-	bind_i64(st, 1, user_id);
-	return stmt_run(conn, st);
+	return rows_run_id(conn, SQL[LEAVE_BURIED], user_id);
 }
 
 enum res user_take_node(struct conn *conn, int64_t user_id, int64_t node_id)

@@ -7,15 +7,13 @@
 #include "hythe/util/log.h"
 
 #define GROUP_MAX     64
-#define GROUP_MS      20 /* after that long no further job joins a group */
-#define LOCKED_NAP_MS 5  /* between two tries while another process holds the database */
-#define LOCKED_LOG_MS                                                                              \
-	100                /* shorter is a reader of ours that looks at a half-written log header  \
-			    */
-#define SUBMIT_MS    30000 /* a submitted job that could not begin so long is answered RES_BUSY */
-#define STOP_MS      3000  /* the same, once the store is closing */
-#define LEAN_MS      5000  /* quiet so long: give memory back */
-#define CHANGES_KEPT 1024
+#define GROUP_MS      20    /* after that long no further job joins a group */
+#define LOCKED_NAP_MS 5     /* between two tries while another process holds the database */
+#define LOCKED_LOG_MS 100   /* shorter is a reader of ours at a half-written log header */
+#define SUBMIT_MS     30000 /* a submitted job that could not begin so long is answered RES_BUSY */
+#define STOP_MS       3000  /* the same, once the store is closing */
+#define LEAN_MS       5000  /* quiet so long: give memory back */
+#define CHANGES_KEPT  1024
 
 enum job_state { JOB_WAITING, JOB_BEGUN, JOB_ENDED };
 

@@ -171,21 +171,10 @@ static void answer_copy(const struct cache_answer *from, struct cache_answer *to
 	reply_ref(to->reply);
 }
 
-static struct timespec wait_end(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	at.tv_nsec += WAIT_MS * 1000000L;
-	at.tv_sec += at.tv_nsec / 1000000000L;
-	at.tv_nsec %= 1000000000L;
-	return at;
-}
-
 /* Waits while somebody else renders the same; the entry may be another one, or gone, afterwards. */
 static struct entry *wait_for(struct cache *cache, int64_t user_id, struct sub_variant variant)
 {
-	struct timespec end = wait_end();
+	struct timespec end = clock_wait_end(WAIT_MS);
 	struct entry *entry;
 
 	while ((entry = entry_find(cache, user_id, variant)) && entry->rendering)
@@ -246,9 +235,9 @@ static void entry_fill(struct cache *cache, struct entry *entry, const struct ca
 	entry->bytes = body + ENTRY_OVERHEAD;
 	answer_copy(answer, &entry->answer);
 	make_room(cache, entry);
+	/* Overtaken by a change, or larger than all the room there is. */
 	if (!entry_holds(cache, entry) || cache->bytes > cache->max_bytes)
-		entry_drop(cache,
-			   entry); /* overtaken by a change, or larger than all the room there is */
+		entry_drop(cache, entry);
 }
 
 void cache_done(struct cache *cache, const struct cache_ticket *ticket,

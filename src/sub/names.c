@@ -112,7 +112,7 @@ static void expand(struct buf *out, const struct names *names, const struct endp
 	}
 }
 
-/* --- Cleaning and making unique * --- */
+/* --- Cleaning and making unique --- */
 
 /* Characters that show nothing, or turn the text around them. */
 static bool is_unwanted(uint32_t code)

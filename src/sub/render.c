@@ -25,13 +25,19 @@ struct facts {
 	enum user_status status;
 	int64_t now_unix;
 	struct credential credential;
-	struct endpoint *endpoints;
-	size_t endpoint_count;
+	bool has_credential;
+	const int64_t *groups; /* sorted */
+	size_t group_count;
+	bool own_list; /* nodes are taken from him: nobody else gets his list */
 };
 
 struct work {
 	const struct sub_config *config;
 	const struct sub_format *format;
+	struct server_lists *lists;
+	uint64_t generation;
+	struct servers *servers; /* what his groups are offered; NULL: nothing can be used */
+	bool fresh;              /* it was read just now: passwords are still sealed */
 	struct settings_snapshot *snapshot;
 	struct arena arena;
 	struct facts facts;
@@ -40,7 +46,56 @@ struct work {
 	struct sub_page page;
 };
 
-/* --- Reading * --- */
+/* --- Reading --- */
+
+static enum res read_groups(struct conn *conn, int64_t user_id, struct work *work)
+{
+	struct facts *facts = &work->facts;
+	struct user_ref *taken;
+	int64_t *groups;
+	size_t count;
+	enum res res = user_group_ids(conn, user_id, &work->arena, &groups, &facts->group_count);
+
+	if (res != RES_OK)
+		return res;
+	facts->groups = groups;
+	res = user_excluded_nodes(conn, user_id, &work->arena, &taken, &count);
+	facts->own_list = count > 0;
+	return res;
+}
+
+static enum res read_servers(struct conn *conn, int64_t user_id, struct work *work)
+{
+	struct facts *facts = &work->facts;
+	enum res res = read_groups(conn, user_id, work);
+
+	if (res != RES_OK || facts->group_count == 0)
+		return res;
+	if (!facts->own_list)
+		work->servers = server_lists_find(work->lists, work->generation, facts->groups,
+						  facts->group_count);
+	if (work->servers)
+		return RES_OK;
+	if (!(work->servers = servers_new(RENDER_ARENA)))
+		return RES_NOMEM;
+	work->fresh = true;
+	return access_endpoints(conn, user_id, facts->now_unix,
+				work->snapshot->settings.hide_after_s, &work->servers->arena,
+				&work->servers->endpoints, &work->servers->count);
+}
+
+static bool has_servers(const struct work *work)
+{
+	return work->servers && work->servers->count > 0;
+}
+
+/* A row changed by hand, or sealed with another key. He is told that there is nothing for him, as an
+ * error would only be asked for again; the operator gives him a new credential. */
+static void say_damaged(const struct facts *facts)
+{
+	log_error("credential_damaged", "user=%" PRId64 " public_id=%s", facts->user.id,
+		  log_quote(facts->user.public_id.text));
+}
 
 static enum res read_facts(struct conn *conn, int64_t user_id, struct work *work)
 {
@@ -52,16 +107,15 @@ static enum res read_facts(struct conn *conn, int64_t user_id, struct work *work
 	facts->status = user_status_at(&facts->user, facts->now_unix);
 	if (!user_has_access(facts->status))
 		return RES_OK;
-	res = access_endpoints(conn, user_id, facts->now_unix,
-			       work->snapshot->settings.hide_after_s, &work->arena,
-			       &facts->endpoints, &facts->endpoint_count);
-	if (res != RES_OK || facts->endpoint_count == 0)
+	res = read_servers(conn, user_id, work);
+	if (res != RES_OK || !has_servers(work))
 		return res;
 	res = user_credential(conn, user_id, facts->now_unix, &work->arena, &facts->credential);
-	if (res != RES_NOT_FOUND)
-		return res;
-	facts->endpoint_count = 0; /* nothing to present: no server can be used */
-	return RES_OK;
+	facts->has_credential = res == RES_OK;
+	if (res == RES_CORRUPT)
+		say_damaged(facts);
+	/* Nothing to present: no server can be used. */
+	return res == RES_NOT_FOUND || res == RES_CORRUPT ? RES_OK : res;
 }
 
 static enum res read_store(struct work *work, int64_t user_id)
@@ -76,10 +130,10 @@ static enum res read_store(struct work *work, int64_t user_id)
 	return res;
 }
 
-/* --- Secrets * --- */
+/* --- Secrets --- */
 
-/* A password that does not open takes its server off the list, and the rest is served. */
-static bool open_obfs(struct work *work, struct endpoint *endpoint)
+static bool open_obfs(const struct vault *vault, struct servers *servers,
+		      struct endpoint *endpoint)
 {
 	const struct seal_place place = {.table = "profile",
 					 .column = "obfs_password_sealed",
@@ -90,18 +144,35 @@ static bool open_obfs(struct work *work, struct endpoint *endpoint)
 	if (strcmp(endpoint->obfs, "none") == 0)
 		return true;
 	buf_init(&plain, CREDENTIAL_MAX);
-	ok = vault_open_sealed(work->config->vault, &place, endpoint->obfs_password_sealed,
+	ok = vault_open_sealed(vault, &place, endpoint->obfs_password_sealed,
 			       endpoint->obfs_password_sealed_len, &plain) == RES_OK &&
 	     plain.len > 0;
 	if (ok)
-		endpoint->obfs_password = arena_dup(&work->arena, plain.data, plain.len);
+		endpoint->obfs_password = arena_dup(&servers->arena, plain.data, plain.len);
 	else
 		log_error("obfs_password_sealed", "profile=%s", endpoint->profile_public_id.text);
 	buf_free_secret(&plain);
 	return ok && endpoint->obfs_password;
 }
 
-/* --- The page * --- */
+/* A password that does not open takes its server off the list, and the rest is served. */
+static void finish_servers(struct work *work)
+{
+	struct servers *servers = work->servers;
+	size_t kept = 0;
+
+	if (!work->fresh)
+		return;
+	for (size_t i = 0; i < servers->count; i++)
+		if (open_obfs(work->config->vault, servers, &servers->endpoints[i]))
+			servers->endpoints[kept++] = servers->endpoints[i];
+	servers->count = kept;
+	if (!work->facts.own_list)
+		server_lists_keep(work->lists, servers, work->generation, work->facts.groups,
+				  work->facts.group_count);
+}
+
+/* --- The page --- */
 
 static const char *reason_of(const struct work *work)
 {
@@ -152,19 +223,19 @@ static enum res make_stub(struct work *work)
 static enum res list_servers(struct work *work)
 {
 	struct facts *facts = &work->facts;
+	size_t count = work->servers->count;
 	struct names *names = names_new(&work->arena, work->snapshot->settings.name_template,
-					&facts->user, facts->now_unix, facts->endpoint_count);
-	struct sub_server *servers =
-		arena_alloc(&work->arena, facts->endpoint_count * sizeof *servers);
+					&facts->user, facts->now_unix, count);
+	struct sub_server *servers = arena_alloc(&work->arena, count * sizeof *servers);
 
 	if (!names || !servers)
 		return RES_NOMEM;
 	work->page.servers = servers;
-	for (size_t i = 0; i < facts->endpoint_count; i++) {
-		struct endpoint *endpoint = &facts->endpoints[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct endpoint *endpoint = &work->servers->endpoints[i];
 		struct sub_server *server = &servers[work->page.count];
 
-		if (!sub_format_takes(work->format, endpoint) || !open_obfs(work, endpoint))
+		if (!sub_format_takes(work->format, endpoint))
 			continue;
 		server->endpoint = endpoint;
 		server->name = names_next(names, endpoint);
@@ -180,10 +251,15 @@ static enum res make_page(struct work *work)
 	struct facts *facts = &work->facts;
 	enum res res;
 
-	if (facts->endpoint_count == 0)
+	finish_servers(work);
+	if (!has_servers(work) || !facts->has_credential)
 		return make_stub(work);
 	res = user_credential_text(work->config->vault, &facts->user.public_id, &facts->credential,
 				   &work->credential);
+	if (res == RES_CORRUPT) {
+		say_damaged(facts);
+		return make_stub(work);
+	}
 	if (res != RES_OK)
 		return res;
 	work->page.credential = work->credential.data;
@@ -191,7 +267,7 @@ static enum res make_page(struct work *work)
 	return res == RES_OK && work->page.count == 0 ? make_stub(work) : res;
 }
 
-/* --- The answer * --- */
+/* --- The answer --- */
 
 static void put_base64_header(struct reply *reply, const char *name, const char *text)
 {
@@ -266,10 +342,14 @@ static enum res make_answer(struct work *work, struct cache_answer *answer)
 	return RES_OK;
 }
 
-enum res sub_render(const struct sub_config *config, int64_t user_id, struct sub_variant variant,
+enum res sub_render(const struct sub_config *config, struct server_lists *lists,
+		    uint64_t generation, int64_t user_id, struct sub_variant variant,
 		    struct sub_render *out)
 {
-	struct work work = {.config = config, .format = &sub_formats[variant.format]};
+	struct work work = {.config = config,
+			    .format = &sub_formats[variant.format],
+			    .lists = lists,
+			    .generation = generation};
 	enum res res;
 
 	*out = (struct sub_render){0};
@@ -286,6 +366,7 @@ enum res sub_render(const struct sub_config *config, int64_t user_id, struct sub
 	out->until_unix = user_next_change(&work.facts.user, work.facts.now_unix);
 out:
 	settings_give(config->settings, work.snapshot);
+	servers_give(work.servers);
 	buf_free_secret(&work.credential);
 	arena_free(&work.arena);
 	return res;

@@ -7,14 +7,17 @@
 
 #include "cache.h"
 #include "hythe/sub/sub.h"
+#include "servers.h"
 
 struct sub_render {
 	struct cache_answer answer; /* 200, with its headers */
 	int64_t until_unix;         /* when a shown figure changes by itself; 0: never */
 };
 
-/* RES_NOT_FOUND: the user is gone. Anything else but RES_OK: try again later. */
-enum res sub_render(const struct sub_config *config, int64_t user_id, struct sub_variant variant,
+/* `lists` and `generation` (the ticket's): lists of servers shared with others of the same groups.
+ * RES_NOT_FOUND: the user is gone. Anything else but RES_OK: try again later. */
+enum res sub_render(const struct sub_config *config, struct server_lists *lists,
+		    uint64_t generation, int64_t user_id, struct sub_variant variant,
 		    struct sub_render *out);
 
 #endif

@@ -24,32 +24,3 @@ bool sub_path_parse(const char *rest, size_t len, struct sub_path *out)
 	out->format_len = (size_t)(rest + len - out->format);
 	return true;
 }
-
-static const char *skip_weak(const char *tag)
-{
-	return tag[0] == 'W' && tag[1] == '/' ? tag + 2 : tag;
-}
-
-bool sub_etag_matches(const char *if_none_match, const char *etag)
-{
-	const char *opaque = skip_weak(etag);
-	size_t len = strlen(opaque);
-	const char *at = if_none_match;
-
-	for (;;) {
-		at += strspn(at, " \t,");
-		if (!*at)
-			return false;
-		if (*at == '*')
-			return true;
-		at = skip_weak(at);
-		if (*at != '"')
-			return false; /* not a list of tags: compare nothing further */
-		if (strncmp(at, opaque, len) == 0)
-			return true;
-		at = strchr(at + 1, '"');
-		if (!at)
-			return false;
-		at++;
-	}
-}

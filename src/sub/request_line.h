@@ -1,5 +1,4 @@
-/* sub/request_line.h – the two texts of a subscription request that outsiders write. Threads: any.
- */
+/* sub/request_line.h – what follows the prefix of a link, as outsiders write it. Threads: any. */
 #ifndef HYTHE_SUB_REQUEST_LINE_H
 #define HYTHE_SUB_REQUEST_LINE_H
 
@@ -15,7 +14,5 @@ struct sub_path {
 /* "<token>", "<token>/", "<token>/<format>", raw: a token with escapes or of another length is
  * none. */
 bool sub_path_parse(const char *rest, size_t len, struct sub_path *out);
-/* If-None-Match against one entity tag, by the weak comparison (RFC 9110, 8.8.3.2). */
-bool sub_etag_matches(const char *if_none_match, const char *etag);
 
 #endif

@@ -30,13 +30,14 @@ struct sub {
 	struct sub_config config;
 	struct tokens *tokens;
 	struct cache *cache;
+	struct server_lists *lists;
 	struct limiter *links;
 	pthread_mutex_t lock;                /* leaf */
 	struct reply *too_many[RETRY_STEPS]; /* guarded by lock */
 	_Atomic uint64_t refused, unknown;
 };
 
-/* --- Life * --- */
+/* --- Life --- */
 
 static void take_settings(void *ctx, const struct settings *settings)
 {
@@ -110,8 +111,9 @@ enum res sub_new(const struct sub_config *config, struct sub **out, struct probl
 	sub->config = *config;
 	sub->tokens = tokens_new();
 	sub->cache = cache_new(0, config->clock);
+	sub->lists = server_lists_new(config->clock);
 	sub->links = limiter_new(LINK_BUCKETS, config->clock);
-	if (!sub->tokens || !sub->cache || !sub->links) {
+	if (!sub->tokens || !sub->cache || !sub->lists || !sub->links) {
 		res = problem_set(problem, RES_NOMEM, "out_of_memory", NULL, "out of memory");
 		goto out;
 	}
@@ -136,12 +138,13 @@ void sub_free(struct sub *sub)
 		reply_unref(sub->too_many[i]);
 	tokens_free(sub->tokens);
 	cache_free(sub->cache);
+	server_lists_free(sub->lists);
 	limiter_free(sub->links);
 	pthread_mutex_destroy(&sub->lock);
 	free(sub);
 }
 
-/* --- What a commit changed * --- */
+/* --- What a commit changed --- */
 
 static void token_changed(struct sub *sub, const struct change *change)
 {
@@ -180,7 +183,7 @@ void sub_observe(struct sub *sub)
 	settings_observe(sub->config.settings, take_settings, sub);
 }
 
-/* --- A request * --- */
+/* --- A request --- */
 
 static struct reply *too_many(struct sub *sub, unsigned retry_s)
 {
@@ -208,10 +211,9 @@ static struct reply *busy(void)
 /* The answer belongs to us; what comes back is one reference for the caller. */
 static struct reply *answer_for(struct request *req, struct cache_answer *answer)
 {
-	const char *wanted = request_header(req, "If-None-Match", NULL);
 	struct reply *reply = answer->reply;
 
-	if (wanted && sub_etag_matches(wanted, answer->etag)) {
+	if (request_knows(req, answer->etag)) {
 		reply = reply_not_modified(answer->reply);
 		reply_unref(answer->reply);
 	}
@@ -228,7 +230,7 @@ static struct reply *serve_user(struct sub *sub, struct request *req, int64_t us
 
 	if (cache_find(sub->cache, user_id, variant, &answer, &ticket))
 		return answer_for(req, &answer);
-	res = sub_render(&sub->config, user_id, variant, &render);
+	res = sub_render(&sub->config, sub->lists, ticket.global_gen, user_id, variant, &render);
 	cache_done(sub->cache, &ticket, res == RES_OK ? &render.answer : NULL, render.until_unix);
 	if (res == RES_OK) {
 		log_debug("sub_rendered", "req=%08x user=%lld format=%s", (unsigned)request_id(req),
@@ -256,21 +258,44 @@ static int choose_format(struct request *req, const struct sub_path *path)
 	return word ? sub_format_find(word, strlen(word)) : 0;
 }
 
-struct reply *sub_serve(struct sub *sub, struct request *req, const char *rest, size_t rest_len)
+static bool is_fetch(const struct request *req)
 {
 	enum http_method method = request_method(req);
+
+	return method == HTTP_GET || method == HTTP_HEAD;
+}
+
+/* The user whom the token names, or 0. Also what can be no link costs one hash and one search, of the
+ * path's own last bytes: how long the decoy takes tells nobody that he has guessed the prefix. */
+static int64_t find_user(struct sub *sub, const struct request *req, const char *rest,
+			 size_t rest_len, struct sub_path *path, uint8_t hash[static SHA256_LEN])
+{
+	bool is_link = rest && is_fetch(req) && sub_path_parse(rest, rest_len, path);
+	char token[LINK_TOKEN_LEN] = {0};
+	size_t len, n;
+	const char *text = is_link ? path->token : request_path(req, &len);
+	int64_t user_id;
+
+	if (is_link)
+		len = LINK_TOKEN_LEN;
+	n = len < LINK_TOKEN_LEN ? len : LINK_TOKEN_LEN;
+	memcpy(token, text + len - n, n);
+	hash_sha256(token, LINK_TOKEN_LEN, hash);
+	user_id = tokens_find(sub->tokens, hash);
+	return is_link ? user_id : 0;
+}
+
+struct reply *sub_serve(struct sub *sub, struct request *req, const char *rest, size_t rest_len)
+{
 	uint8_t hash[SHA256_LEN];
 	struct sub_path path;
-	int64_t user_id = 0;
 	unsigned retry_s;
 	int format;
+	int64_t user_id = find_user(sub, req, rest, rest_len, &path, hash);
 
-	if ((method == HTTP_GET || method == HTTP_HEAD) && sub_path_parse(rest, rest_len, &path)) {
-		hash_sha256(path.token, LINK_TOKEN_LEN, hash);
-		user_id = tokens_find(sub->tokens, hash);
-	}
 	if (user_id == 0) {
-		atomic_fetch_add_explicit(&sub->unknown, 1, memory_order_relaxed);
+		if (rest)
+			atomic_fetch_add_explicit(&sub->unknown, 1, memory_order_relaxed);
 		return NULL;
 	}
 	if (!limiter_take(sub->links, hash, &retry_s))
@@ -281,7 +306,7 @@ struct reply *sub_serve(struct sub *sub, struct request *req, const char *rest, 
 	return serve_user(sub, req, user_id, (struct sub_variant){.format = (uint8_t)format});
 }
 
-/* --- For others * --- */
+/* --- For others --- */
 
 void sub_count(struct sub *sub, struct sub_counters *out)
 {

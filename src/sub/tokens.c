@@ -20,9 +20,8 @@ struct table {
 
 struct tokens {
 	pthread_rwlock_t lock; /* leaf */
-	struct table
-		table; /* written by one thread, under the lock; that thread reads without it */
-	size_t count;  /* guarded by lock */
+	struct table table; /* written by one thread, under the lock; that one reads without it */
+	size_t count;       /* guarded by lock */
 };
 
 /* Where a key would stand: its first four bytes scaled to the table, which need not be a power of
@@ -185,7 +184,7 @@ size_t tokens_count(struct tokens *tokens)
 	return count;
 }
 
-/* --- At start * --- */
+/* --- At start --- */
 
 /* Read into a list first, so that the index is made in its full size at once. */
 struct token_list {

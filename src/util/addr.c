@@ -145,6 +145,16 @@ bool addr_is_loopback(const struct addr *addr)
 	return addr->family == 6 && memcmp(addr->bytes, one, sizeof one) == 0;
 }
 
+bool addr_is_host(const struct addr *addr)
+{
+	static const uint8_t any[16];
+
+	if (addr->family == 6)
+		return memcmp(addr->bytes, any, sizeof any) != 0 && addr->bytes[0] != 0xff;
+	return addr->bytes[0] != 0 && (addr->bytes[0] & 0xf0) != 0xe0 &&
+	       memcmp(addr->bytes, "\xff\xff\xff\xff", 4) != 0;
+}
+
 struct addr addr_network(const struct addr *addr, uint8_t bits4, uint8_t bits6)
 {
 	struct addr network = *addr;

@@ -27,6 +27,14 @@ static int64_t system_mono_ms(void *ctx)
 
 const struct clock clock_system = {.wall_ms = system_wall_ms, .mono_ms = system_mono_ms};
 
+struct timespec clock_wait_end(int64_t wait_ms)
+{
+	int64_t end_ms = read_ms(CLOCK_MONOTONIC) + (wait_ms > 0 ? wait_ms : 0);
+
+	return (struct timespec){.tv_sec = (time_t)(end_ms / 1000),
+				 .tv_nsec = (long)(end_ms % 1000) * 1000000};
+}
+
 int64_t clock_wall_ms(const struct clock *clock)
 {
 	return clock->wall_ms(clock->ctx);

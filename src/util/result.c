@@ -7,12 +7,12 @@
 #include "hythe/util/text.h"
 
 struct result_row {
-	const char *text;
+	const char *code, *text;
 	int status;
 };
 
 static const struct result_row rows[] = {
-#define X(name, text, status) [name] = {text, status},
+#define X(name, code, text, status) [name] = {code, text, status},
 	RESULTS(X)
 #undef X
 };
@@ -22,6 +22,11 @@ static const struct result_row *row_of(enum res res)
 	size_t at = (size_t)res;
 
 	return &rows[at < sizeof rows / sizeof *rows ? at : (size_t)RES_INTERNAL];
+}
+
+const char *res_code(enum res res)
+{
+	return row_of(res)->code;
 }
 
 const char *res_text(enum res res)

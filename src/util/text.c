@@ -89,14 +89,20 @@ bool text_percent(struct buf *out, const char *text, size_t len)
 {
 	static const char hex[] = "0123456789ABCDEF";
 
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)text[i];
-		char code[3] = {'%', hex[c >> 4], hex[c & 15]};
+	for (size_t at = 0; at < len; at++) {
+		size_t run = at;
 
-		if (is_unreserved(text[i]))
-			buf_char(out, text[i]);
-		else
+		while (run < len && is_unreserved(text[run]))
+			run++;
+		if (run > at)
+			buf_put(out, text + at, run - at);
+		if (run < len) {
+			unsigned char c = (unsigned char)text[run];
+			char code[3] = {'%', hex[c >> 4], hex[c & 15]};
+
 			buf_put(out, code, sizeof code);
+		}
+		at = run;
 	}
 	return !out->failed;
 }

@@ -36,21 +36,21 @@ static void test_bad_input(void)
 		const char *body, *code, *field;
 		int status;
 	} rows[] = {
-		{"{\"name\": \"B\", \"role\": \"helper\"}",                                    "missing_field", "password", 422                                                                                 },
+		{"{\"name\": \"B\", \"role\": \"helper\"}",                                    "missing_field", "password", 422},
 		{"{\"name\": \"B\", \"password\": \"correct horse\"}",                         "missing_field", "role",
-		 422																							    },
+		 422													   },
 		{"{\"role\": \"helper\", \"password\": \"correct horse\"}",                    "missing_field", "name",
-		 422																							    },
+		 422													   },
 		{"{\"name\": \"B\", \"role\": \"root\", \"password\": \"correct horse\"}",
-		 "bad_value",										   "role",     422										 },
+		 "bad_value",										   "role",     422},
 		{"{\"name\": \"B\", \"role\": \"helper\", \"password\": \"short\"}",           "bad_password",
-		 "password",												422										 },
+		 "password",												422},
 		{"{\"name\": \"ANN\", \"role\": \"helper\", \"password\": \"correct horse\"}",
-		 "name_taken",										  "name",     409										 },
+		 "name_taken",										  "name",     409},
 		{"{\"name\": \"B\", \"role\": \"helper\", \"password\": \"correct horse\", \"x\": "
-		 "1}",									     "unknown_field",											  "x",         422},
+		 "1}",							"unknown_field", "x",        422},
 		{"{\"name\": \"B\", \"role\": \"helper\", \"password\": \"correct horse\", "
-		 "\"language\": \"e n\"}",									    "bad_value",											    "language",										  422									       },
+		 "\"language\": \"e n\"}",				    "bad_value",     "language", 422},
 	};
 
 	tcp_begin();
@@ -198,7 +198,7 @@ static void test_b036_bad_settings(void)
 		{"{\"update_interval_h\": 100000}",                    "update_interval_h"},
 		{"{\"title\": \"T\", \"time_zone\": \"Moon/Crater\"}", "time_zone"        },
 		{"{\"public_url\": \"https://x.example/?a\"}",         "public_url"       },
-		{"{\"sub_prefix\": \"admin-prefix-of-test\"}",         "admin_prefix"     },
+		{"{\"sub_prefix\": \"admin-prefix-of-test\"}",         "sub_prefix"       },
 		{"{\"sub_prefix\": \"a/b\"}",                          "sub_prefix"       },
 		{"{\"sub_prefix\": \"api\"}",                          "sub_prefix"       },
 		{"{\"name_template\": \"{nope}\"}",                    "name_template"    },
@@ -331,13 +331,64 @@ static void test_page_refusals(void)
 	/* What was typed comes back as text. */
 	send_raw("POST", page, FORM, "name=%22%3E%3Csvg%2Fonload%3Dalert(1)%3E&password=x&again=x");
 	CHECK(!said("<svg") && said("&lt;svg"));
+	send_raw("POST", page, FORM, "name=%ff%22Ann&password=correct+horse&again=correct+horse");
+	CHECK_INT(got.status, 422);
+	CHECK(!said("\xff") && said("value=\"\""));
+	/* Another site's page that knows the link. */
+	CHECK_INT(send_raw("POST", page, FORM "Origin: https://evil.example\r\n",
+			   "name=Ann&password=correct+horse&again=correct+horse"),
+		  403);
+	CHECK(said("another page"));
+	CHECK_INT(send_raw("POST", page, FORM "Origin: null\r\n",
+			   "name=Ann&password=correct+horse&again=correct+horse"),
+		  403);
+	CHECK_ASK(200, "GET", "/admins", NULL);
+	CHECK_INT(count_at("items"), 0);
 	CHECK_INT(
 		send_raw("POST", page, FORM, "name=Ann&password=correct+horse&again=correct+horse"),
 		200);
+	/* A second owner: the name is taken, and the page says which field that is. */
+	make_link();
+	CHECK_INT(
+		send_raw("POST", page, FORM, "name=ann&password=correct+horse&again=correct+horse"),
+		409);
+	CHECK(said("Name: another admin has this name") && !said("first"));
+}
+
+/* A key is kept or refused, never ignored. */
+static void test_keys(void)
+{
+	static const char body[] = "{\"name\":\"ci\",\"rights\":[\"users.read\"]}";
+	static const char key[] = "Idempotency-Key: k1\r\n";
+	char id[64], token[80], path[160];
+
+	fix_begin();
+	CHECK_INT(ask_with("POST", "/tokens", key, body), 201);
+	keep_at("id", id, sizeof id);
+	keep_at("token", token, sizeof token);
+	CHECK(at("token_shown_before") == NULL);
+	CHECK_INT(ask_with("POST", "/tokens", key, body), 201);
+	CHECK_TEXT(text_at("id"), id);
+	CHECK(at("token")->type == JSON_NULL);
+	CHECK(at("token_shown_before") && at("token_shown_before")->type == JSON_BOOL);
+	CHECK_ASK(200, "GET", "/tokens", NULL);
+	CHECK_INT(count_at("items"), 1);
+	CHECK_INT(ask_with("POST", "/tokens", key,
+			   "{\"name\":\"other\",\"rights\":[\"users.read\"]}"),
+		  422);
+	CHECK_INT(ask_with("POST", "/admins/owner-link", key, NULL), 400);
+	CHECK_TEXT(text_at("code"), "not_supported");
+	CHECK_TEXT(text_at("field"), "Idempotency-Key");
+	snprintf(path, sizeof path, "/tokens/%s", id);
+	CHECK_INT(ask_with("DELETE", path, key, NULL), 400);
+	CHECK_INT(ask_with("GET", path, key, NULL), 200);
+	CHECK_INT(ask_public("POST", "/auth/sign-in", key, "{\"name\":\"a\",\"password\":\"b\"}"),
+		  400);
+	CHECK_TEXT(text_at("code"), "not_supported");
 }
 
 TEST_MAIN(TEST(test_resource), TEST(test_bad_input), TEST(test_repeat_and_dry_run),
 	  TEST(test_pages), TEST(test_own_password), TEST(test_password_of_others),
 	  TEST(test_settings), TEST(test_b036_bad_settings), TEST(test_page_is_inert),
 	  TEST(test_b134_page_is_spent_by_post), TEST(test_b134_page_after_half_an_hour),
-	  TEST(test_page_refusals))
+	  TEST(test_page_refusals), TEST(test_keys))

@@ -95,8 +95,11 @@ static void test_ten_wrong_per_address(void)
 		snprintf(name, sizeof name, "guess%d", i);
 		CHECK_INT(sign_in(name, "wrong horse"), 401);
 	}
+	pass_s(600);
 	CHECK_INT(sign_in("Ann", "correct horse"), 429);
-	pass_s(3600);
+	CHECK(wire_header(&got, "Retry-After", name, sizeof name));
+	CHECK_TEXT(name, "3000"); /* what is left of the hour */
+	pass_s(3000);
 	CHECK_INT(sign_in("Ann", "correct horse"), 200);
 }
 
@@ -362,6 +365,23 @@ static void test_no_sessions_over_plain_http(void)
 	CHECK_SENT(200, "GET", "/auth/session", cookie, NULL);
 }
 
+/* Whoever guesses tokens pays for it from his network's bucket, also where nobody need sign in: with a
+ * header that says nothing sign-in could be asked without end. */
+static void test_guessed_tokens_cost(void)
+{
+	static const char *const paths[] = {"/health", "/auth/session"};
+
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		int limited = 0;
+
+		tcp_begin();
+		for (int n = 0; n < 210; n++)
+			limited += send_api("GET", paths[i], "Authorization: Bearer hyt_x\r\n",
+					    NULL) == 429;
+		CHECK_INT(limited, 10);
+	}
+}
+
 TEST_MAIN(TEST(test_sign_in_and_out), TEST(test_wrong_and_unknown_look_alike),
 	  TEST(test_five_wrong_per_login), TEST(test_unknown_logins_lock_too),
 	  TEST(test_ten_wrong_per_address), TEST(test_b131_hostile_login),
@@ -369,4 +389,4 @@ TEST_MAIN(TEST(test_sign_in_and_out), TEST(test_wrong_and_unknown_look_alike),
 	  TEST(test_ended_at_once), TEST(test_a_disabled_admin_is_out_at_once),
 	  TEST(test_sessions_end_by_time), TEST(test_last_used_is_written_once_a_minute),
 	  TEST(test_a_tokens_own_rate), TEST(test_same_origin), TEST(test_own_sessions),
-	  TEST(test_no_sessions_over_plain_http))
+	  TEST(test_no_sessions_over_plain_http), TEST(test_guessed_tokens_cost))

@@ -173,6 +173,46 @@ static void test_job(void)
 	CHECK_ASK(404, "GET", "/jobs/job_aaaaaaaaaaaaaaaaaaaaaaaaaa", NULL);
 }
 
+/* A call that was refused because another job runs is done when it comes again with the same key,
+ * and the repeat of a call that was done names the job of the first time. */
+static void test_refused_job_is_not_remembered(void)
+{
+	static const char later[] = "{\"filter\": {}, \"op\": \"extend\", \"add_s\": 60, "
+				    "\"expected_total\": 1400}";
+	char id[40], target[60], state[20];
+	int status = 0, refused = 0;
+	char *body;
+
+	fix_begin();
+	for (int i = 0; i < 2; i++) {
+		char prefix[3] = {(char)('a' + i), '-', '\0'};
+
+		body = creates(700, SIZE_MAX, prefix);
+		CHECK_ASK(200, "POST", "/users/bulk", body);
+		free(body);
+	}
+	CHECK_ASK(202, "POST", "/users/bulk", later);
+	/* nobody sleeps: asked again and again until the first job is through */
+	do {
+		status = ask_with("POST", "/users/bulk", "Idempotency-Key: later\r\n", later);
+		if (status == 409)
+			CHECK_TEXT(text_at("code"), "job_running");
+		refused += status == 409;
+	} while (status == 409);
+	CHECK_INT(status, 202);
+	CHECK(refused > 0);
+	keep_at("job", id, sizeof id);
+	CHECK_INT(ask_with("POST", "/users/bulk", "Idempotency-Key: later\r\n", later), 202);
+	CHECK_TEXT(text_at("job"), id);
+	snprintf(target, sizeof target, "/jobs/%s", id);
+	do {
+		CHECK_ASK(200, "GET", target, NULL);
+		keep_at("state", state, sizeof state);
+	} while (strcmp(state, "running") == 0);
+	CHECK_TEXT(state, "done");
+	CHECK_INT(int_at("done") + int_at("failed"), 1400);
+}
+
 TEST_MAIN(TEST(test_b128_all_or_nothing), TEST(test_an_error_for_each_item),
 	  TEST(test_b122_delete_then_create), TEST(test_idempotent_bulk), TEST(test_filter),
-	  TEST(test_job))
+	  TEST(test_job), TEST(test_refused_job_is_not_remembered))

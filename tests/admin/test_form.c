@@ -43,6 +43,9 @@ static void test_rows(void)
 		if (res != rows[i].res)
 			TEST_FAIL("%s: %s", rows[i].body, res_text(res));
 		CHECK_TEXT(problem.field, rows[i].field);
+		/* What could not be read must not be shown again. */
+		if (strcmp(problem.field, "a") == 0)
+			CHECK_TEXT(a, "");
 		if (res == RES_OK) {
 			CHECK_TEXT(a, rows[i].a);
 			CHECK_TEXT(b, rows[i].b);

@@ -125,5 +125,27 @@ static void test_hosts(void)
 	CHECK_ASK(404, "GET", "/hosts/hst_aaaaaaaaaaaaaaaaaaaaaaaaaa", NULL);
 }
 
+/* The longest page: as many rows as may be asked for, with the longest texts. */
+static void test_longest_page(void)
+{
+	char note[2049], text[4096];
+
+	fix_begin();
+	memset(note, 'x', sizeof note - 1);
+	note[sizeof note - 1] = '\0';
+	for (int i = 0; i < 500; i++) {
+		snprintf(text, sizeof text,
+			 "{\"name\": \"n%d\", \"address\": \"x.example\", \"note\": \"%s\"}", i,
+			 note);
+		CHECK_ASK(201, "POST", "/nodes", text);
+		snprintf(text, sizeof text, "{\"name\": \"g%d\", \"note\": \"%s\"}", i, note);
+		CHECK_ASK(201, "POST", "/groups", text);
+	}
+	CHECK_ASK(200, "GET", "/nodes?limit=500", NULL);
+	CHECK_INT(count_at("items"), 500);
+	CHECK_ASK(200, "GET", "/groups?limit=500", NULL);
+	CHECK_INT(count_at("items"), 500);
+}
+
 TEST_MAIN(TEST(test_node), TEST(test_node_delete_says_what_goes), TEST(test_inbound),
-	  TEST(test_inbound_filters), TEST(test_hosts))
+	  TEST(test_inbound_filters), TEST(test_hosts), TEST(test_longest_page))

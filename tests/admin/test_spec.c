@@ -29,6 +29,7 @@ static const char *const methods[] = {[HTTP_GET] = "get",
 static struct described {
 	char pattern[100];
 	enum http_method method;
+	const char *text; /* what is said of it, up to the next one */
 } described[PATHS_MAX];
 static size_t described_count;
 
@@ -66,6 +67,7 @@ static void take_line(const char *line, size_t len, char path[100])
 			continue;
 		CHECK(described_count < PATHS_MAX);
 		snprintf(described[described_count].pattern, 100, "%s", path);
+		described[described_count].text = line;
 		described[described_count++].method = (enum http_method)m;
 	}
 }
@@ -102,6 +104,34 @@ static void test_every_route_is_described(void)
 		missing += !found;
 	}
 	CHECK_INT(missing, 0);
+}
+
+static size_t section_len(size_t i)
+{
+	const char *end = i + 1 < described_count ? described[i + 1].text
+						  : strstr(described[i].text, "\ncomponents:\n");
+
+	CHECK(end != NULL);
+	return (size_t)(end - described[i].text);
+}
+
+/* The description promises a key exactly where the table keeps one. */
+static void test_keys_are_described(void)
+{
+	static const char parameter[] = "parameters/IdempotencyKey";
+
+	read_paths();
+	for (size_t i = 0; i < described_count; i++) {
+		bool says = memmem(described[i].text, section_len(i), parameter,
+				   strlen(parameter)) != NULL;
+
+		for (const struct route *route = routes; route->pattern; route++)
+			if (described[i].method == route->method &&
+			    strcmp(described[i].pattern, route->pattern) == 0 &&
+			    says != !!(route->flags & ROUTE_KEY))
+				TEST_FAIL("%s %s: Idempotency-Key described: %d",
+					  methods[route->method], route->pattern, says);
+	}
 }
 
 static void test_every_description_is_a_route(void)
@@ -209,4 +239,5 @@ static void test_routes_are_found(void)
 }
 
 TEST_MAIN(TEST(test_every_route_is_described), TEST(test_every_description_is_a_route),
-	  TEST(test_every_member_is_described), TEST(test_routes_are_found))
+	  TEST(test_keys_are_described), TEST(test_every_member_is_described),
+	  TEST(test_routes_are_found))

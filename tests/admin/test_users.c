@@ -91,8 +91,9 @@ static void test_patch_and_delete(void)
 	CHECK_TEXT(text_at("field"), "If-Match");
 	CHECK_INT(ask_with("PATCH", target, "If-Match: \"abc\"\r\n", "{\"note\": \"x\"}"), 412);
 	CHECK_INT(ask_with("PATCH", target, "If-Match: W/\"2\"\r\n", "{\"note\": \"y\"}"), 200);
-	CHECK_INT(ask_with("GET", target, "If-None-Match: \"3\"\r\n", NULL), 304);
-	CHECK_INT((int)fix.answer.body.len, 0);
+	/* usage and status move without the version, so it never says "as you know it" */
+	CHECK_INT(ask_with("GET", target, "If-None-Match: \"3\"\r\n", NULL), 200);
+	CHECK_TEXT(fix.answer.etag, "\"3\"");
 	CHECK_ASK(200, "DELETE", target, NULL);
 	CHECK(at("deleted")->truth);
 	CHECK_ASK(404, "GET", target, NULL);

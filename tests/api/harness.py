@@ -138,10 +138,11 @@ class Panel:
         check(done.returncode == 0, "setup:", done.stderr)
         return self
 
-    def start(self, *flags, environment=None, limit=None, wait=True):
+    def start(self, *flags, environment=None, limit=None, wait=True, under=()):
+        """`under`: a command that runs the program."""
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [PROGRAM, "serve", "--data-dir", str(self.data), "--listen", f"127.0.0.1:{self.port}", *flags],
+                [*under, PROGRAM, "serve", "--data-dir", str(self.data), "--listen", f"127.0.0.1:{self.port}", *flags],
                 stdout=log, stderr=log, env={**os.environ, **(environment or {})}, preexec_fn=limit)
         if wait:
             until(self.ready, f"started ({self.log.read_text()[-500:]})")

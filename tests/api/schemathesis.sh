@@ -45,9 +45,11 @@ for _ in $(seq 100); do
 done
 [ -s "$data/data/dev-token" ] || { cat "$data/log" >&2; failed "the panel did not start"; }
 
-"$venv/bin/schemathesis" --config-file tests/api/schemathesis.toml run web/openapi.yaml \
+# It leaves a folder where it runs, so it runs where the data are.
+root=$PWD
+(cd "$data" && exec "$root/$venv/bin/schemathesis" --config-file "$root/tests/api/schemathesis.toml" run "$root/web/openapi.yaml" \
 	--url "http://127.0.0.1:$admin/api/v1" --header "Authorization: Bearer $(cat "$data/data/dev-token")" \
-	--checks all --seed "${SEED:-1}" --max-time "${SECONDS_MAX:-150}" --request-timeout 10 ${SCHEMATHESIS:-} >"$data/report" 2>&1
+	--checks all --seed "${SEED:-1}" --max-time "${SECONDS_MAX:-150}" --request-timeout 10 ${SCHEMATHESIS:-}) >"$data/report" 2>&1
 status=$?
 if [ $status != 0 ]; then
 	cat "$data/report"

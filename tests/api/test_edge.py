@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 
-from harness import PATIENCE, SANITIZED, check, same, until
+from harness import PATIENCE, SANITIZED, check, free_port, same, until
 
 
 def connect(panel):
@@ -230,3 +230,29 @@ def test_b146_bounded_log(panel):
         panel.get("/x" + str(number))
         panel.admin("GET", "/users", headers={"Authorization": "Bearer hyt_" + "A" * 43}) if number % 4 == 0 else None
     check(panel.log.stat().st_size - before < 40000, "bytes:", panel.log.stat().st_size - before)
+
+
+def test_unknown_paths_under_the_prefix(panel):
+    """Under the admin's prefix only the API answers like one: anything else is any unknown path, with a body
+    of whatever length too, on the public listener and on the admin's own."""
+    prefix = panel.settings()["admin_prefix"]
+    decoy = panel.get("/nothing")
+    for path in ("/nope", "/setup/wrong", "/setup/" + "A" * 43, "/api/v2/users", "/api/v1" + "x" * 600):
+        for size in (0, 5, 5000, 100000):
+            answer = panel.get(f"/{prefix}{path}", "POST", b"x" * size)
+            same((answer.status, answer.body, answer.header("Content-Type")),
+                 (decoy.status, decoy.body, decoy.header("Content-Type")), path, size)
+    too_large = panel.get(f"/{prefix}/api/v1/users", "POST", b"x" * 100000)
+    same((too_large.status, too_large.json["code"]), (413, "body_too_large"))
+
+
+def test_unknown_paths_of_the_admin_listener(fresh):
+    fresh.setup()
+    port = free_port()
+    fresh.start("--admin-listen", f"127.0.0.1:{port}").loose()
+    decoy = fresh.get("/nothing")
+    fresh.port = port
+    for size in (0, 5, 100000):
+        answer = fresh.get("/nope", "POST", b"x" * size)
+        same((answer.status, answer.body), (decoy.status, decoy.body), size)
+    same(fresh.get("/api/v1/users", "POST", b"x" * 100000).json["code"], "body_too_large")

@@ -222,6 +222,9 @@ def test_prefix_that_goes_on(panel):
     new = panel.api("GET", f"/users/{user['id']}/link").json["link"]
     check("/new-links/" in new, new)
     same([panel.get(link).status for link in (user["link"], new)], [200, 200])
+    refused = panel.api("PATCH", "/settings", {"sub_prefix": "newer-links", "old_prefix_keep_s": 0}, status=409)
+    same((refused.json["code"], refused.json["field"]), ("old_prefix_in_force", "sub_prefix"), "what was promised is kept")
+    panel.cli("settings", "set", "--old-prefix-keep", "0")
     panel.api("PATCH", "/settings", {"sub_prefix": "newer-links", "old_prefix_keep_s": 0}, status=200)
     same(panel.get(new).status, 404, "ended at once")
     check(old["sub_prefix"] != "newer-links", "")

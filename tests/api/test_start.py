@@ -1,11 +1,13 @@
 """Set-up, start, stop: what an operator does before there is anybody to serve."""
 import os
 import signal
+import shutil
 import socket
 import stat
 import subprocess
+import time
 
-from harness import OWNER, PASSWORD, PROGRAM, check, free_port, same, until
+from harness import OWNER, PASSWORD, PROGRAM, ROOT, check, free_port, same, until
 
 
 def mode(path):
@@ -23,6 +25,37 @@ def test_setup_twice(fresh):
     check("there" in again.stdout and "made" not in again.stdout, again.stdout)
     check("left as it was" in again.stdout, again.stdout)
     same((fresh.data / "master.key").read_bytes(), key, "master.key")
+
+
+def test_setup_killed_at_any_moment(fresh):
+    """Whatever a killed set-up left, the next one finishes: key before database, each whole or not there."""
+    flags = ["setup", "--public-url", "https://x.example", "--time-zone", "UTC"]
+    for round_ in range(25):
+        shutil.rmtree(fresh.data, ignore_errors=True)
+        first = subprocess.Popen([PROGRAM, *flags, "--data-dir", str(fresh.data)],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(round_ * 0.002)  # the moment of the kill, not a wait for anything
+        first.kill()
+        first.wait()
+        left = sorted(os.listdir(fresh.data)) if fresh.data.exists() else None
+        done = fresh.run(*flags)
+        same(done.returncode, 0, left, done.stderr)
+
+
+def test_setup_closes_no_foreign_directory(fresh):
+    """--data-dir /tmp must not lock everybody else out of it."""
+    fresh.data.mkdir(mode=0o755)
+    other = fresh.data / "other"
+    other.touch()
+    flags = ["setup", "--public-url", "https://x.example", "--time-zone", "UTC"]
+    done = fresh.run(*flags)
+    same(done.returncode, 1, done.stderr)
+    check("--data-dir" in done.stderr and "other" in done.stderr, done.stderr)
+    same(mode(fresh.data), 0o755, "as it was")
+    same(sorted(path.name for path in fresh.data.iterdir()), ["other"], "nothing was made")
+    other.unlink()
+    same(fresh.run(*flags).returncode, 0, "an empty one is taken")
+    same(mode(fresh.data), 0o700, "and closed")
 
 
 def test_setup_asks_for_what_is_missing(fresh):
@@ -166,6 +199,19 @@ def test_stops_at_once(fresh):
         check(not (fresh.data / "hythe.sock").exists(), "the control socket is left")
 
 
+def test_timers_after_a_suspended_machine(fresh):
+    """The boot clock runs on while a machine sleeps, and the clock of a waiting thread does not: they are
+    28 hours apart here."""
+    under = ("unshare", "--time", "--boottime", "100000")
+    if subprocess.run([*under, "true"], capture_output=True).returncode != 0:
+        return  # not allowed to
+    fresh.setup().start(under=under)
+    group = fresh.group("All")
+    fresh.user("anna", groups=[group["id"]], expires_in_s=1)
+    before = fresh.api("GET", "/health").json["revision"]
+    until(lambda: fresh.api("GET", "/health").json["revision"] > before, "the timer noticed an expiry")
+
+
 def test_sighup_reloads(fresh):
     fresh.setup()
     pages = fresh.folder / "pages"
@@ -232,6 +278,196 @@ def test_admin_on_its_own_address(fresh):
     for path in ("/api/v1/health", f"/{prefix}/api/v1/health"):
         same(fresh.get(path).status, 200, path)
     fresh.port = public
+
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def claim(panel, link, name):
+    """The page behind a link, as it was printed: looked at, then sent."""
+    page = panel.get(link)
+    check(page.status == 200 and b"<form" in page.body, page)
+    origin = "/".join(link.split("/", 3)[:3])
+    word = PASSWORD.replace(" ", "+")
+    return panel.get(link, "POST", f"name={name}&password={word}&again={word}", {**FORM, "Origin": origin})
+
+
+def test_owner_link_leads_to_the_admin(fresh):
+    """With --admin-listen the public listener knows nothing of the admin: links begin where it lives."""
+    port = free_port()
+    address = f"127.0.0.1:{port}"
+    done = fresh.run("setup", "--public-url", fresh.url, "--time-zone", "UTC", "--admin-listen", address)
+    first = next(line.strip() for line in done.stdout.splitlines() if "/setup/" in line)
+    check(first.startswith(f"http://{address}/"), first)
+    fresh.start(environment={"HYTHE_ADMIN_LISTEN": address}).loose()
+    public, fresh.port = fresh.port, port
+    made = claim(fresh, first, "ann")
+    same(made.status, 200, made)
+    base = made.text.split("<code>", 1)[1].split("</code>")[0]
+    check(base.startswith(f"http://{address}/") and base.endswith("/api/v1"), base)
+    same(fresh.get(base + "/health").status, 200, "the API where the page says")
+    again = fresh.cli("admin", "owner-link").strip()
+    check(again.startswith(f"http://{address}/"), again)
+    fresh.port = public
+    same(fresh.get(again).body, fresh.get("/nothing").body, "on the public listener")
+    fresh.port = port
+    same(claim(fresh, again, "ben").status, 200, "a second owner")
+    fresh.port = public
+    log = fresh.log.read_text()
+    same(log.count("event=owner_claimed"), 2, log)
+    check(first.rsplit("/", 1)[1] not in log and again.rsplit("/", 1)[1] not in log, "a link in the log")
+
+
+def test_setup_link_with_tls(fresh):
+    done = fresh.run("setup", "--public-url", fresh.url, "--time-zone", "UTC", "--admin-listen", ":9090",
+                     environment={"HYTHE_TLS_CERT": "/etc/hythe/cert.pem"})
+    check("  https://127.0.0.1:9090/" in done.stdout, done.stdout, done.stderr)
+    bad = fresh.run("setup", "--owner-link", "--admin-listen", "nowhere")
+    check(bad.returncode == 2 and "--admin-listen" in bad.stderr, bad.stderr)
+
+
+def test_start_faults_name_their_flag(fresh):
+    fresh.setup()
+    (fresh.folder / "empty").mkdir()
+    (fresh.folder / "text").write_text("no certificate")
+    text = str(fresh.folder / "text")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        used = f"127.0.0.1:{taken.getsockname()[1]}"
+        for flags, name in ((["--decoy-dir", "/nope"], "--decoy-dir"),
+                            (["--decoy-dir", str(fresh.folder / "empty")], "--decoy-dir"),
+                            (["--tls-cert", text, "--tls-key", text], "--tls-cert"),
+                            (["--listen", used], "--listen"), (["--admin-listen", used], "--admin-listen"),
+                            (["--dev"], "--dev"), (["--dev", "--listen", "0.0.0.0:0"], "--listen")):
+            if "--listen" not in flags:
+                flags = ["--listen", f"127.0.0.1:{fresh.port}", *flags]
+            done = fresh.run("serve", *flags)
+            last = done.stderr.strip().splitlines()[-1]
+            check(done.returncode in (1, 2) and last.startswith(f"hythe: {name}"), flags, done.returncode, done.stderr)
+            check(not (fresh.data / "hythe.sock").exists(), "something is left of", flags)
+    same(fresh.start().api("GET", "/users", status=200).json["items"], [], "demo data in a real panel")
+
+
+def test_dev_leaves_a_panel_without_owner_alone(fresh):
+    fresh.run("setup", "--public-url", "https://x.example", "--time-zone", "UTC")
+    done = fresh.run("serve", "--dev", "--listen", f"127.0.0.1:{fresh.port}")
+    check(done.returncode == 1 and "--dev" in done.stderr, done.returncode, done.stderr)
+    fresh.start()
+    same(fresh.api("GET", "/admins").json["items"], [], "owner")
+    same(fresh.settings()["public_url"], "https://x.example")
+
+
+def test_data_dir_of_another(fresh):
+    """A directory that may not be looked into is not an empty one."""
+    if os.geteuid() != 0:
+        return
+    fresh.setup()
+    fresh.folder.chmod(0o755)
+    for command in (["serve", "--listen", f"127.0.0.1:{fresh.port}"], ["setup", "--public-url", "https://x.example"]):
+        done = subprocess.run([PROGRAM, *command, "--data-dir", str(fresh.data)], capture_output=True, text=True,
+                              user=65534, group=65534, extra_groups=[], cwd="/")
+        same(done.returncode, 1, command, done.stderr)
+        check("--data-dir" in done.stderr and "permission denied" in done.stderr, done.stderr)
+
+
+def test_setup_again_says_what_it_left(fresh):
+    fresh.setup()
+    again = fresh.run("setup", "--time-zone", "Europe/Berlin")
+    check("--time-zone is left as it was" in again.stdout and "time_zone=Europe/Berlin" in again.stdout, again.stdout)
+    check("systemctl" not in again.stdout, "a unit for another directory:", again.stdout)
+    same(fresh.start().settings()["time_zone"], "UTC")
+
+
+def test_setup_asks_again(fresh):
+    """On a terminal a slip is not the end: three tries each."""
+    import pty
+    main, end = pty.openpty()
+    process = subprocess.Popen([PROGRAM, "setup", "--data-dir", str(fresh.data)], stdin=end, stdout=end, stderr=end)
+    os.close(end)
+    os.write(main, b"example.net\nhttps://x.example\nMars/Base\nEurope/Berlin\n")
+    said = b""
+    try:
+        while chunk := os.read(main, 4096):
+            said += chunk
+    except OSError:
+        pass  # the other end was closed
+    os.close(main)
+    same(process.wait(20), 0, said)
+    same(said.count(b"Public URL"), 2, said)
+    same(said.count(b"Time zone,"), 2, said)
+    settings = fresh.start().settings()
+    same((settings["public_url"], settings["time_zone"]), ("https://x.example", "Europe/Berlin"))
+
+
+def test_few_files(fresh):
+    """More connections than descriptors: those that fit are served, the panel itself never runs short."""
+    import resource
+    fresh.setup()
+    fresh.start(limit=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)))
+    check("event=few_connections" in fresh.log.read_text(), fresh.log.read_text())
+    sockets = []
+    for _ in range(300):
+        client = socket.socket()
+        client.settimeout(5)
+        client.connect(("127.0.0.1", fresh.port))
+        client.sendall(b"GET /")
+        sockets.append(client)
+    for _ in range(5):
+        same(fresh.api("GET", "/users").status, 200, "control, meanwhile")
+
+    def ticks():
+        return sum(map(int, open(f"/proc/{fresh.process.pid}/stat").read().rsplit(")", 1)[1].split()[11:13]))
+    before = ticks()
+    time.sleep(0.5)  # the span that is measured
+    check(ticks() - before < 20, "busy while full:", ticks() - before)
+    for client in sockets:
+        client.close()
+    same(until(lambda: fresh.get("/nothing"), "public, when they went").status, 404)
+    fresh.stop()
+    done = subprocess.run([PROGRAM, "serve", "--data-dir", str(fresh.data), "--listen", f"127.0.0.1:{fresh.port}"],
+                          capture_output=True, text=True, timeout=20,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
+    check(done.returncode == 1 and "LimitNOFILE" in done.stderr, done.returncode, done.stderr)
+
+
+def test_reloads_cost_nothing(fresh):
+    """A timer that reloads for years: each set of pages goes when the next one comes."""
+    fresh.setup()
+    pages = fresh.folder / "pages"
+    pages.mkdir()
+    (pages / "404.html").write_text("first")
+    fresh.start("--decoy-dir", str(pages)).loose()
+
+    def weight():
+        return fresh.api("GET", "/health").json["private_bytes"]
+
+    def reload(times):
+        for number in range(times):
+            page = f"{times}.{number} " + "x" * 200000
+            (pages / "404.html").write_text(page)
+            fresh.process.send_signal(signal.SIGHUP)
+            until(lambda: fresh.get("/x").text == page, "the new page")
+    reload(5)
+    before = weight()
+    reload(60)
+    if "san" not in PROGRAM:
+        check(weight() - before < 4 << 20, "60 reloads cost", weight() - before)
+
+
+def test_install(fresh):
+    if not (ROOT / "build" / "hythe").exists():
+        return  # only ever installed after it was built
+    root = fresh.folder / "root"
+    done = subprocess.run(["make", "-o", "all", "install", f"DESTDIR={root}", "PREFIX=/usr"], cwd=ROOT,
+                          capture_output=True, text=True)
+    same(done.returncode, 0, done.stderr)
+    files = {str(path.relative_to(root)): mode(path) for path in root.rglob("*") if path.is_file()}
+    same(files, {"usr/bin/hythe": 0o755, "usr/share/man/man1/hythe.1": 0o644,
+                 "usr/lib/systemd/system/hythe.service": 0o644})
+    unit = (root / "usr/lib/systemd/system/hythe.service").read_text()
+    check("ExecStart=/usr/bin/hythe serve" in unit and "@PREFIX@" not in unit and str(root) not in unit, unit)
+    check(subprocess.run([root / "usr/bin/hythe", "version"], capture_output=True).returncode == 0, "it runs")
 
 
 def test_dev(fresh):

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "admin/auth_input.h"
 #include "admin/bulk.h"
 #include "admin/user_filter.h"
 #include "hythe/model/settings.h"
@@ -30,6 +31,8 @@ union input {
 	struct settings_input settings;
 	struct user_extend extend;
 	struct user_rotate rotate;
+	struct sign_in_input sign_in;
+	struct password_input password;
 };
 
 static void read_by(const struct json *root, const struct json_field *fields, size_t count)
@@ -90,6 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_by(root, settings_fields, settings_fields_count);
 		read_by(root, user_extend_fields, USER_EXTEND_FIELDS);
 		read_by(root, user_rotate_fields, USER_ROTATE_FIELDS);
+		read_by(root, sign_in_fields, SIGN_IN_FIELDS);
+		read_by(root, password_fields, PASSWORD_FIELDS);
 		read_bulk(root);
 	}
 	json_free(doc);

@@ -1,6 +1,7 @@
 /* A listener as its clients see it: request lines, bodies, limits, deadlines, workers, stopping. */
 #include "hythe/http/server.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
@@ -425,6 +426,35 @@ static void test_network_limit(void)
 }
 
 /* On a loopback listener the peers are this machine's own: proxies, scripts, the benchmark. */
+/* Whoever comes when all places are taken waits until one is free. */
+static void test_connection_bound(void)
+{
+	struct bench *bench = bench_new("127.0.0.1:0", 1);
+	struct pollfd late = {.events = POLLIN};
+	struct answer answer;
+	int fds[8];
+
+	bench->config.max_connections = 8;
+	bench_start(bench);
+	for (size_t i = 0; i < 8; i++) {
+		fds[i] = wire_open(bench->address);
+		wire_send(fds[i], "GET /a HTTP/1.1\r\n" HOST "\r\n");
+		CHECK(wire_read(fds[i], &answer, false));
+		CHECK_INT(answer.status, 200);
+	}
+	late.fd = wire_open(bench->address);
+	wire_send(late.fd, "GET /late HTTP/1.1\r\n" HOST "\r\n");
+	CHECK_INT(poll(&late, 1, 200), 0);
+	close(fds[0]);
+	CHECK(wire_read(late.fd, &answer, false));
+	CHECK_INT(answer.status, 200);
+	CHECK(strstr(wire_body(&answer), "path=/late") != NULL);
+	for (size_t i = 1; i < 8; i++)
+		close(fds[i]);
+	close(late.fd);
+	bench_end(bench);
+}
+
 static void test_loopback_is_not_limited(void)
 {
 	struct bench *bench = bench_run("127.0.0.1:0", 1);
@@ -468,6 +498,29 @@ static void test_deadlines(void)
 	CHECK(wire_closed(good));
 	close(slow);
 	close(good);
+	bench_end(bench);
+}
+
+/* More parameters than the library has room for: it would say nothing at all until the deadline.
+ * And what was kept of such a request is given back when the client goes first (ASan looks on). */
+static void test_too_many_parameters(void)
+{
+	struct bench *bench = bench_run("127.0.0.1:0", 1);
+	char request[2048] = "GET /a?";
+	int first = wire_open(bench->address), second = wire_open(bench->address);
+	struct answer answer;
+
+	for (int i = 0; i < 400; i++)
+		memcpy(request + 7 + i * 4, "a=1&", 4);
+	strcpy(request + 7 + 1600, " HTTP/1.1\r\n" HOST "\r\n");
+	wire_send(first, request);
+	wire_send(second, request);
+	close(second);
+	wire_ask(bench->address, "GET /a HTTP/1.1\r\n" HOST "\r\n", &answer); /* they are known */
+	CHECK_INT(answer.status, 200);
+	http_listener_sweep(bench->listener);
+	CHECK(wire_closed(first));
+	close(first);
 	bench_end(bench);
 }
 
@@ -670,6 +723,7 @@ static void test_both_families(void)
 TEST_MAIN(TEST(test_request_lines), TEST(test_long_target), TEST(test_params),
 	  TEST(test_keep_alive_and_headers), TEST(test_b035_head), TEST(test_bodies),
 	  TEST(test_body_far_too_large), TEST(test_chunked_bodies), TEST(test_proxy_header),
-	  TEST(test_network_limit), TEST(test_loopback_is_not_limited), TEST(test_deadlines),
-	  TEST(test_workers), TEST(test_workers_overload), TEST(test_stop_with_suspended),
-	  TEST(test_unix_socket), TEST(test_refused_addresses), TEST(test_both_families))
+	  TEST(test_network_limit), TEST(test_loopback_is_not_limited), TEST(test_connection_bound),
+	  TEST(test_deadlines), TEST(test_too_many_parameters), TEST(test_workers),
+	  TEST(test_workers_overload), TEST(test_stop_with_suspended), TEST(test_unix_socket),
+	  TEST(test_refused_addresses), TEST(test_both_families))

@@ -178,5 +178,40 @@ static void test_memory_runs_out(void)
 	arena_free(&arena);
 }
 
+static void test_shown(void)
+{
+	static const struct {
+		const char *text;
+		bool good;
+	} rows[] = {
+		{"",                                                                             true },
+		{"Main Stadt",                                                                   true },
+		{"\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa {node}",                                      true },
+		{"\xe2\x9d\xa4\xef\xb8\x8f",                                                     true },
+		{"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb",                                true }, /* ZWJ */
+		{"\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xb1\xd9\x88\xd8\xaf",                        true }, /* ZWNJ */
+		{"\xf0\x9f\x8f\xb4\xf3\xa0\x81\xa7\xf3\xa0\x81\xa2\xf3\xa0\x81\xbf",           true }, /* flag with tags */
+		{"a\xf3\xa0\x81\xa7",                                                            false}, /* a tag alone */
+		{"\xe2\x80\x8d" "a",                                                            false}, /* a joiner of nothing */
+		{"a\xe2\x80\xae" "b",                                                           false}, /* U+202E */
+		{"a\xe2\x80\x8b" "b",                                                           false}, /* U+200B */
+		{"\xef\xbb\xbf" "b",                                                            false}, /* U+FEFF */
+		{"a\xe2\x81\xa6" "b",                                                           false}, /* U+2066 */
+		{"a\xe2\x80\x8f",                                                               false}, /* U+200F */
+		{"a\xc2\xad" "b",                                                                false}, /* U+00AD */
+		{"\xe3\x85\xa4",                                                                false}, /* U+3164 */
+		{"a\nb",                                                                         false},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct problem problem = {0};
+
+		if ((shown_check("city", rows[i].text, &problem) == RES_OK) != rows[i].good)
+			TEST_FAIL("row %zu is %s", i, rows[i].good ? "refused" : "accepted");
+		if (!rows[i].good)
+			CHECK_TEXT(problem.field, "city");
+	}
+}
+
 TEST_MAIN(TEST(test_accepted), TEST(test_refused), TEST(test_longest), TEST(test_key_of_key),
-	  TEST(test_memory_runs_out))
+	  TEST(test_memory_runs_out), TEST(test_shown))

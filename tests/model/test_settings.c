@@ -178,6 +178,29 @@ static void test_prefixes_differ(void)
 	}
 }
 
+/* Of two that are the same, the one that was sent is named. */
+static void test_sent_prefix_is_named(void)
+{
+	static const struct {
+		uint64_t sent;
+		const char *field;
+	} rows[] = {
+		{UINT64_C(1) << SETTING_SUB_PREFIX,                                         "sub_prefix"  },
+		{UINT64_C(1) << SETTING_ADMIN_PREFIX,                                       "admin_prefix"},
+		{UINT64_C(1) << SETTING_SUB_PREFIX | UINT64_C(1) << SETTING_ADMIN_PREFIX, "admin_prefix"},
+	};
+	struct settings settings;
+
+	settings_default(&settings);
+	strcpy(settings.admin_prefix, settings.sub_prefix);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct problem problem = {0};
+
+		CHECK_INT(settings_check_change(&settings, rows[i].sent, &problem), RES_INVALID);
+		CHECK_TEXT(problem.field, rows[i].field);
+	}
+}
+
 /* B036: whole hours, at least one. */
 static void test_b036_update_interval(void)
 {
@@ -291,6 +314,6 @@ static void test_apply(void)
 }
 
 TEST_MAIN(TEST(test_default_is_good), TEST(test_print_and_parse), TEST(test_b006_public_url),
-	  TEST(test_origin), TEST(test_prefixes), TEST(test_prefixes_differ),
+	  TEST(test_origin), TEST(test_prefixes), TEST(test_prefixes_differ), TEST(test_sent_prefix_is_named),
 	  TEST(test_b036_update_interval), TEST(test_other_rules), TEST(test_text_bounds),
 	  TEST(test_apply))

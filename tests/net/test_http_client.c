@@ -71,6 +71,7 @@ static const struct parse_case {
 	{OK_LINE "Transfer-Encoding: chunked\r\n\r\n2\r\nhi!\r\n",                         false, false, RES_MALFORMED, 0,
 	 NULL														       },
 	{OK_LINE "Transfer-Encoding: chunked\r\n\r\nzz\r\n",                               false, false, RES_MALFORMED, 0,   NULL   },
+	{OK_LINE "Transfer-Encoding: chunked\r\n\r\n\x12\r\nhi\r\n0\r\n\r\n",              false, false, RES_MALFORMED, 0,   NULL   },
 	{OK_LINE "Transfer-Encoding: chunked\r\n\r\n\r\n",                                 false, false, RES_MALFORMED, 0,   NULL   },
  /* Over the bound. */
 	{OK_LINE "Content-Length: 65\r\n\r\n",                                             false, false, RES_TOO_LARGE, 0,   NULL   },

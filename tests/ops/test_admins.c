@@ -10,7 +10,7 @@ static struct public_id make(const struct actor *actor, const char *name, enum r
 {
 	struct admin_create create = {
 		.input = {.name = name,
-			  .role = role,
+			  .role = (int)role,
 			  .present = 1u << ADMIN_F_NAME | 1u << ADMIN_F_ROLE},
 		.password_hash = "$hash of "  /* what it looks like is password.c's matter */
         };
@@ -93,6 +93,21 @@ static void test_create_needs(void)
 	create.input = NAME("Ann");
 	CHECK_INT(run_as(&owner_actor, op_admin_create, &create), RES_INVALID);
 	CHECK_TEXT(b.problem.field, "role");
+}
+
+/* Until his limits are built he could only sign in. */
+static void test_no_resellers_yet(void)
+{
+	struct public_id id;
+
+	bench_begin(NULL);
+	make(&owner_actor, "Res", ROLE_RESELLER, RES_INVALID);
+	CHECK_TEXT(b.problem.code, "not_supported");
+	CHECK_TEXT(b.problem.field, "role");
+	id = make(&owner_actor, "Ann", ROLE_HELPER, RES_OK);
+	CHECK_INT(patch(&owner_actor, id.text, ROLE(ROLE_RESELLER)), RES_INVALID);
+	CHECK_TEXT(b.problem.code, "not_supported");
+	CHECK_INT(number_of("SELECT count(*) FROM admin WHERE role = 'reseller'"), 0);
 }
 
 static void test_last_owner_stays(void)
@@ -310,7 +325,7 @@ static void test_new_link_ends_the_old(void)
 }
 
 TEST_MAIN(TEST(test_create), TEST(test_b120_same_name), TEST(test_create_needs),
-	  TEST(test_last_owner_stays), TEST(test_nobody_above_himself), TEST(test_versions),
+	  TEST(test_no_resellers_yet), TEST(test_last_owner_stays), TEST(test_nobody_above_himself), TEST(test_versions),
 	  TEST(test_sessions), TEST(test_sessions_of_others), TEST(test_password),
 	  TEST(test_b134_one_time_link), TEST(test_b134_half_an_hour),
 	  TEST(test_new_link_ends_the_old))

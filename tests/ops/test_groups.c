@@ -158,8 +158,8 @@ static bool collect(void *ctx, int64_t user_id, const uint8_t key[STORE_TOKEN_KE
 static void test_readers(void)
 {
 	struct public_id id, group;
-	struct group_ref *groups;
-	struct node_ref *nodes;
+	struct user_ref *groups;
+	struct user_ref *nodes;
 	struct group *list;
 	struct conn *conn;
 	char json[300];

@@ -20,12 +20,12 @@ static void test_create(void)
 	base();
 	CHECK_OK(create_host(
 		textf("{\"inbound\":\"%s\",\"name\":\"relay\",\"address\":\"R.net\",\"port\":8443,"
-		      "\"sort_order\":5,\"hidden\":true,\"formats\":[\"mihomo\",\"links\"]}",
+		      "\"sort_order\":5,\"hidden\":true,\"formats\":[\"plain\",\"links\"]}",
 		      inbound.text),
 		&id));
 	row = get_host(id.text);
 	CHECK_TEXT(row.host.address, "r.net");
-	CHECK_TEXT(row.host.formats, "links,mihomo");
+	CHECK_TEXT(row.host.formats, "links,plain");
 	CHECK_INT(row.host.sort_order, 5);
 	CHECK(row.host.enabled && row.host.hidden);
 	CHECK_TEXT(row.inbound_public_id.text, inbound.text);

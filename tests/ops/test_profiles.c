@@ -97,7 +97,7 @@ static void test_random_password(void)
 	CHECK_INT(read_i64(w.store, "SELECT obfs_password_sealed IS NULL FROM profile"), 1);
 }
 
-static void test_b016_passwords_stay_text(void)
+static void test_b017_passwords_stay_text(void)
 {
 	static const char *const odd[] = {"2351e1", "38e92059",   "0x1f",  "true",
 					  "null",   "2026-01-01", "12:30", "1_000"};
@@ -277,6 +277,40 @@ static void test_port_clash_through_profile(void)
 	CHECK_OK(patch_profile(b.text, "{\"hop_ports\":\"444-500\"}"));
 }
 
+/* What one cannot see he must not lose: an object with a password in it is changed by those only who
+ * may see it. */
+static void test_hidden_secrets_are_not_lost(void)
+{
+	struct public_id id;
+	const char *before;
+
+	world_new();
+	CHECK_OK(create_profile("{\"name\":\"a\",\"server\":{\"outbounds\":[{\"name\":\"up\","
+				"\"type\":\"socks5\",\"addr\":\"1.2.3.4:1080\",\"username\":\"u\","
+				"\"password\":\"hush\"}],\"acme\":{\"domains\":[\"a.net\"],\"type\":"
+				"\"dns\",\"dns\":{\"name\":\"gandi\",\"config\":{\"token\":\"hush\"}}}}}",
+				&id));
+	before = get_open_profile(id.text).server;
+	w.actor.rights &= ~(uint32_t)RIGHT_SECRETS;
+	CHECK_NOT(patch_profile(id.text, "{\"server\":{\"outbounds\":[{\"name\":\"up\","
+					 "\"type\":\"socks5\",\"addr\":\"1.2.3.4:1081\","
+					 "\"username\":\"u\"}]}}"),
+		  RES_FORBIDDEN, "secrets_needed", "server.outbounds");
+	CHECK_NOT(patch_profile(id.text, "{\"server\":{\"acme\":{\"domains\":[\"b.net\"]}}}"),
+		  RES_FORBIDDEN, "secrets_needed", "server.acme");
+	CHECK_TEXT(get_open_profile(id.text).server, before);
+	CHECK_INT(get_profile(id.text).version, 1);
+	/* What holds none is his to change, and taking away is said aloud. */
+	CHECK_OK(patch_profile(id.text, "{\"server\":{\"disable_udp\":true}}"));
+	CHECK_OK(patch_profile(id.text, "{\"server\":{\"outbounds\":null}}"));
+	CHECK_OK(patch_profile(id.text, "{\"server\":{\"outbounds\":[{\"name\":\"up\",\"type\":"
+					"\"direct\"}]}}"));
+	CHECK_OK(patch_profile(id.text, "{\"server\":{\"outbounds\":[{\"name\":\"on\",\"type\":"
+					"\"direct\"}]}}"));
+	w.actor.rights = RIGHTS_ALL;
+	CHECK_OK(patch_profile(id.text, "{\"server\":{\"acme\":{\"domains\":[\"b.net\"]}}}"));
+}
+
 /* B011's other half: certificate modes there and back change no server settings. */
 static void test_cert_mode_there_and_back(void)
 {
@@ -293,9 +327,9 @@ static void test_cert_mode_there_and_back(void)
 }
 
 TEST_MAIN(TEST(test_defaults), TEST(test_refused), TEST(test_random_password),
-	  TEST(test_b016_passwords_stay_text), TEST(test_nothing_lies_open),
+	  TEST(test_b017_passwords_stay_text), TEST(test_nothing_lies_open),
 	  TEST(test_moved_value_does_not_open), TEST(test_patch_only_what_changes),
 	  TEST(test_nothing_changed), TEST(test_b120_case_only_rename),
 	  TEST(test_b122_deleted_name_is_free), TEST(test_versions), TEST(test_in_use),
 	  TEST(test_records_follow), TEST(test_port_clash_through_profile),
-	  TEST(test_cert_mode_there_and_back))
+	  TEST(test_cert_mode_there_and_back), TEST(test_hidden_secrets_are_not_lost))

@@ -1,5 +1,7 @@
 #include "ops/users_test.h"
 
+#include "hythe/ops/prune.h"
+
 /* A row just inside and one just past keeping, in every table that is pruned. */
 static const struct {
 	const char *table, *insert; /* with one number: the row's time */

@@ -279,7 +279,36 @@ static void test_what_an_operation_has(void)
 	CHECK_INT(number_of("SELECT count(*) FROM event"), 0);
 }
 
-TEST_MAIN(TEST(test_success), TEST(test_repeat), TEST(test_key_for_another_request),
+static enum res op_fails(struct op *op, void *arg)
+{
+	(void)op;
+	return *(const enum res *)arg;
+}
+
+/* What nobody gave a code of its own has that of its result. */
+static void test_codes_of_results(void)
+{
+	static const struct {
+		enum res res;
+		const char *code;
+	} rows[] = {
+		{RES_FULL,    "disk_full"    },
+		{RES_CORRUPT, "damaged"      },
+		{RES_NOMEM,   "out_of_memory"},
+		{RES_BUSY,    "busy"         },
+		{RES_IO,      "io_error"     },
+	};
+
+	bench_begin(NULL);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		enum res res = rows[i].res;
+
+		CHECK_INT(run_as(&owner_actor, op_fails, &res), res);
+		CHECK_TEXT(b.problem.code, rows[i].code);
+	}
+}
+
+TEST_MAIN(TEST(test_success), TEST(test_codes_of_results), TEST(test_repeat), TEST(test_key_for_another_request),
 	  TEST(test_keys_are_each_actors_own), TEST(test_a_day_later), TEST(test_bad_keys),
 	  TEST(test_dry_run_leaves_nothing), TEST(test_dry_run_refuses_too),
 	  TEST(test_refusal_is_undone_and_audited), TEST(test_faults_are_not_audited),

@@ -136,6 +136,53 @@ static void test_old_prefix_goes_on(void)
 	CHECK_TEXT(now().old_admin_prefix, ""); /* 0: ends at once */
 }
 
+/* What was promised is kept: a second change does not end it early, unless it was ended by name. */
+static void test_promise_is_kept(void)
+{
+	struct settings_change end = {.keep_given = true};
+	struct settings before, after;
+
+	bench_begin(NULL);
+	before = now();
+	CHECK_INT(change_row(SETTING_SUB_PREFIX, "fresh", 3600, 0), RES_OK);
+	CHECK_INT(change_row(SETTING_SUB_PREFIX, "fresher", 60, 0), RES_CONFLICT);
+	CHECK_TEXT(b.problem.code, "old_prefix_in_force");
+	CHECK_TEXT(b.problem.field, "sub_prefix");
+	CHECK(strstr(b.problem.detail, "until 2")); /* it says until when */
+	CHECK_INT(change_row(SETTING_SUB_PREFIX, "fresher", 0, 0), RES_CONFLICT);
+	after = now();
+	CHECK_TEXT(after.old_sub_prefix, before.sub_prefix);
+	CHECK_INT(after.old_sub_prefix_until_unix, T0_UNIX + 3600);
+	/* The other kind has its own. */
+	CHECK_INT(change_row(SETTING_ADMIN_PREFIX, "desk", 7200, 0), RES_OK);
+	CHECK_INT(now().old_sub_prefix_until_unix, T0_UNIX + 3600);
+	CHECK_INT(now().old_admin_prefix_until_unix, T0_UNIX + 7200);
+	/* Named as it is: a new end for its kind; none named: for both. */
+	end.present = UINT64_C(1) << SETTING_SUB_PREFIX;
+	end.settings = now();
+	end.old_prefix_keep_s = 60;
+	CHECK_INT(run_as(&owner_actor, op_settings_change, &end), RES_OK);
+	CHECK_INT(now().old_sub_prefix_until_unix, T0_UNIX + 60);
+	CHECK_INT(now().old_admin_prefix_until_unix, T0_UNIX + 7200);
+	end.present = 0;
+	end.old_prefix_keep_s = 90;
+	CHECK_INT(run_as(&owner_actor, op_settings_change, &end), RES_OK);
+	CHECK_INT(now().old_sub_prefix_until_unix, T0_UNIX + 90);
+	CHECK_INT(now().old_admin_prefix_until_unix, T0_UNIX + 90);
+	end.old_prefix_keep_s = 0;
+	CHECK_INT(run_as(&owner_actor, op_settings_change, &end), RES_OK);
+	CHECK_TEXT(now().old_sub_prefix, "");
+	CHECK_TEXT(now().old_admin_prefix, "");
+	CHECK_INT(change_row(SETTING_SUB_PREFIX, "fresher", 60, 0), RES_OK);
+	CHECK_TEXT(now().old_sub_prefix, "fresh");
+	bench_pass(61); /* and its time ends it too */
+	CHECK_INT(change_row(SETTING_SUB_PREFIX, "freshest", 60, 0), RES_OK);
+	CHECK_TEXT(now().old_sub_prefix, "fresher");
+	/* Nothing goes on: there is nothing to end, and nothing wrong. */
+	bench_pass(61);
+	CHECK_INT(run_as(&owner_actor, op_settings_change, &end), RES_OK);
+}
+
 static void test_snapshots_stay(void)
 {
 	struct settings_snapshot *old;
@@ -262,6 +309,6 @@ static void test_key_belongs_to_database(void)
 
 TEST_MAIN(TEST(test_before_and_after_set_up), TEST(test_without_a_box), TEST(test_change),
 	  TEST(test_refused_changes_change_nothing), TEST(test_time_zone_of_operations),
-	  TEST(test_old_prefix_goes_on), TEST(test_snapshots_stay), TEST(test_observers),
+	  TEST(test_old_prefix_goes_on), TEST(test_promise_is_kept), TEST(test_snapshots_stay), TEST(test_observers),
 	  TEST(test_no_wait_for_readers), TEST(test_undone_is_not_in_force), TEST(test_damaged_row),
 	  TEST(test_key_belongs_to_database))

@@ -28,7 +28,7 @@ static struct actor admin(const char *name, enum role role)
 {
 	struct admin_create create = {
 		.input = {.name = name,
-			  .role = role,
+			  .role = (int)role,
 			  .present = 1u << ADMIN_F_NAME | 1u << ADMIN_F_ROLE},
 		.password_hash = "x"
         };

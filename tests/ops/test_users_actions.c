@@ -231,6 +231,21 @@ static void test_reset_usage(void)
 	CHECK_INT(user.version, 1); /* usage is no setting */
 }
 
+/* Whoever did it, and by which call: it stands in the audit. */
+static void test_each_reset_is_audited(void)
+{
+	struct public_id id;
+
+	world_new();
+	id = add_user("{\"name\":\"a\"}");
+	CHECK_INT(act(op_user_reset_usage, &id), RES_OK);
+	CHECK_INT(extend(&id, 0, 0, true), RES_OK);
+	CHECK_INT(get_user(id.text).version, 1);
+	CHECK_INT(read_i64(w.store, "SELECT count(*) FROM audit WHERE action = 'user.reset_usage'"),
+		  1);
+	CHECK_INT(read_i64(w.store, "SELECT count(*) FROM audit WHERE action = 'user.extend'"), 1);
+}
+
 static struct change heard[8];
 static size_t heard_count;
 
@@ -341,5 +356,6 @@ static void test_not_found(void)
 
 TEST_MAIN(TEST(test_b074_secrets_stay), TEST(test_b045_b059_b075_ways_back),
 	  TEST(test_extend_counts_from_the_later), TEST(test_extend_refused),
-	  TEST(test_reset_usage), TEST(test_b139_one_link), TEST(test_b047_rotate_credential),
+	  TEST(test_reset_usage), TEST(test_each_reset_is_audited),
+	  TEST(test_b139_one_link), TEST(test_b047_rotate_credential),
 	  TEST(test_ended_credential_is_free), TEST(test_not_found))

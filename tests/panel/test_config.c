@@ -62,6 +62,10 @@ static void test_refused(void)
 		{"--client-address-header X-Real-IP",                  "--trusted-proxy"        },
 		{"--trusted-proxy ::1 --client-address-header a:b",    "--client-address-header"},
 		{"--log-level loud",                                   "--log-level"            },
+		{"--dev --listen 0.0.0.0:8080",                        "--listen"               },
+		{"--dev --listen :8080",                               "--listen"               },
+		{"--dev --listen 192.0.2.1:8080",                      "--listen"               },
+		{"--dev --admin-listen [::]:9090",                     "--admin-listen"         },
 		{"--tls-cert /etc/hostname",                           "--tls-key"              },
 		{"--tls-key /etc/hostname",                            "--tls-cert"             },
 		{"--tls-cert /there/is/none --tls-key /there/is/none", "--tls-cert"             },
@@ -78,4 +82,27 @@ static void test_refused(void)
 	}
 }
 
-TEST_MAIN(TEST(test_defaults), TEST(test_proxies), TEST(test_refused))
+static void test_urls(void)
+{
+	static const struct {
+		const char *listen, *url;
+		bool tls;
+	} cases[] = {
+		{"127.0.0.1:9090", "http://127.0.0.1:9090",  false},
+		{"127.0.0.1:9090", "https://127.0.0.1:9090", true },
+		{"[::1]:9090",     "https://[::1]:9090",     true },
+		{":9090",          "http://127.0.0.1:9090",  false},
+		{"0.0.0.0:9090",   "http://127.0.0.1:9090",  false},
+		{"[::]:9090",      "http://127.0.0.1:9090",  false},
+		{"192.0.2.1:80",   "http://192.0.2.1:80",    false},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char url[LISTEN_URL_MAX];
+
+		listen_url(cases[i].listen, cases[i].tls, url, sizeof url);
+		CHECK_TEXT(url, cases[i].url);
+	}
+}
+
+TEST_MAIN(TEST(test_defaults), TEST(test_proxies), TEST(test_refused), TEST(test_urls))

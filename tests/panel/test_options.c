@@ -5,6 +5,7 @@
 static const struct option first[] = {
 	{.name = "data-dir", .value = "DIR", .help = "", .kind = OPTION_TEXT},
 	{.name = "quota",        .value = "BYTES", .help = "", .kind = OPTION_BYTES, .required = true},
+	{.name = "note", .value = "TEXT", .help = "", .kind = OPTION_TEXT, .member = "note"},
 	{.name = NULL                 }
 };
 static const struct option second[] = {
@@ -41,6 +42,7 @@ static void test_accepted(void)
 	CHECK_TEXT(options.words[0], "anna");
 	CHECK_TEXT(options.words[1], "--x");
 	CHECK_TEXT(option_text(&options, "quota"), "5GB");
+	CHECK(option_text(&options, "note") == NULL); /* it would be a change */
 	CHECK(option_on(&options, "json"));
 	CHECK(option_text(&options, "data-dir") == NULL);
 	CHECK_INT(options.given_count, 4);
@@ -76,10 +78,12 @@ static void test_environment(void)
 	struct problem problem;
 
 	setenv("HYTHE_QUOTA", "7GB", 1);
+	setenv("HYTHE_NOTE", "left in the environment", 1);
 	setenv("HYTHE_JSON", "yes", 1);
 	setenv("HYTHE_DATA_DIR", "", 1);
 	CHECK_INT(read_line(&options, "", &problem), RES_OK);
 	CHECK_TEXT(option_text(&options, "quota"), "7GB");
+	CHECK(option_text(&options, "note") == NULL); /* it would be a change */
 	CHECK(option_on(&options, "json"));
 	CHECK(option_text(&options, "data-dir") == NULL); /* empty is not given */
 	/* The command line goes before the environment, a switch can be taken back. */
@@ -87,6 +91,7 @@ static void test_environment(void)
 	CHECK_TEXT(option_text(&options, "quota"), "8GB");
 	CHECK(!option_on(&options, "json"));
 	unsetenv("HYTHE_QUOTA");
+	unsetenv("HYTHE_NOTE");
 	unsetenv("HYTHE_JSON");
 	unsetenv("HYTHE_DATA_DIR");
 }

@@ -68,7 +68,7 @@ static void test_pragmas(void)
 	} rows[] = {
 		{"PRAGMA cache_size",      -256     },
                 {"PRAGMA query_only",      1        },
-		{"PRAGMA mmap_size",       268435456},
+		{"PRAGMA mmap_size",       8388608},
                 {"PRAGMA cell_size_check", 1        },
 		{"PRAGMA trusted_schema",  0        },
                 {"PRAGMA foreign_keys",    1        },

@@ -148,7 +148,7 @@ static void test_tokens_each(void)
 
 	begin();
 	for (int i = 0; i < 5; i++) {
-		char name[8];
+		char name[16];
 		struct user user;
 
 		snprintf(name, sizeof name, "u%d", i);

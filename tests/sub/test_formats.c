@@ -272,7 +272,32 @@ static void test_words(void)
 	CHECK_INT(sub_format_find("", 0), -1);
 }
 
-TEST_MAIN(TEST(test_vectors), TEST(test_b003_credentials), TEST(test_b006_ipv6_has_brackets),
+static bool is_model_word(const char *word)
+{
+	for (size_t i = 0; host_format_words[i]; i++)
+		if (strcmp(host_format_words[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* A host can be bound to every format that there is, and to none that is not. */
+static void test_words_of_hosts(void)
+{
+	for (size_t i = 0; i < sub_formats_count; i++) {
+		CHECK(is_model_word(sub_formats[i].name));
+		CHECK(is_model_word(sub_formats[i].host_word));
+	}
+	for (size_t i = 0; host_format_words[i]; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < sub_formats_count; k++)
+			known = known || strcmp(sub_formats[k].name, host_format_words[i]) == 0 ||
+				strcmp(sub_formats[k].host_word, host_format_words[i]) == 0;
+		CHECK(known);
+	}
+}
+
+TEST_MAIN(TEST(test_words_of_hosts), TEST(test_vectors), TEST(test_b003_credentials), TEST(test_b006_ipv6_has_brackets),
 	  TEST(test_b009_one_numeric_port), TEST(test_b011_b013_b015_matrix),
 	  TEST(test_b037_base64), TEST(test_stub), TEST(test_names_are_encoded),
 	  TEST(test_what_a_format_takes), TEST(test_words))

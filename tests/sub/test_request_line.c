@@ -1,4 +1,4 @@
-/* Tokens in paths, and If-None-Match. */
+/* Tokens in paths. */
 #include "sub/request_line.h"
 #include "test.h"
 
@@ -41,32 +41,4 @@ static void test_paths(void)
 	}
 }
 
-static void test_etags(void)
-{
-	static const struct {
-		const char *header;
-		bool want;
-	} rows[] = {
-		{"W/\"12ab\"",             true },
-		{"\"12ab\"",               true }, /* weak comparison */
-		{"*",		      true },
-		{"\"x\", W/\"12ab\"",      true },
-		{"\"x\",\"y\" , \"12ab\"", true },
-		{"\"a,b\", \"12ab\"",      true },
-		{"W/\"12a\"",              false},
-		{"W/\"12abc\"",            false},
-		{"w/\"12ab\"",             false},
-		{"12ab",                   false},
-		{"\"12ab",                 false},
-		{"\"x\" junk \"12ab\"",    false},
-		{"\"unfinished",           false},
-		{"",		       false},
-		{" , ,",                   false},
-	};
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (sub_etag_matches(rows[i].header, "W/\"12ab\"") != rows[i].want)
-			TEST_FAIL("%s", rows[i].header);
-}
-
-TEST_MAIN(TEST(test_paths), TEST(test_etags))
+TEST_MAIN(TEST(test_paths))

@@ -246,6 +246,30 @@ static void test_reasons(void)
 	check_header(&answer, "ETag", etag);
 }
 
+/* A credential that cannot be read is no reason to answer 503 for ever. */
+static void test_damaged_credential(void)
+{
+	static const char *const spoils[] = {
+		"UPDATE credential SET hash = x'01' RETURNING 1",
+		"UPDATE credential SET sealed = x'01' RETURNING 1",
+		"UPDATE user SET public_id = 'odd' RETURNING 1",
+	};
+
+	for (size_t i = 0; i < sizeof spoils / sizeof *spoils; i++) {
+		struct secrets secrets;
+		struct public_id id;
+
+		door_open();
+		door_fleet();
+		id = door_user("ann", "");
+		secrets = get_secrets(id.text);
+		quiet(true);
+		CHECK_INT(outside_i64(db_path, spoils[i]), 1);
+		check_stub(secrets.token, "No%20servers%20yet", "base64:Tm8gc2VydmVycyB5ZXQ=");
+		quiet(false);
+	}
+}
+
 static bool has_servers(const char *token)
 {
 	fetch("GET", token, "/plain", "", &answer);
@@ -575,7 +599,7 @@ static void test_changes_under_load(void)
 }
 
 TEST_MAIN(TEST(test_link_lists), TEST(test_headers), TEST(test_formats), TEST(test_b035_head),
-	  TEST(test_not_a_link), TEST(test_reasons), TEST(test_b045_renewal),
+	  TEST(test_not_a_link), TEST(test_reasons), TEST(test_damaged_credential), TEST(test_b045_renewal),
 	  TEST(test_changes_show_at_once), TEST(test_b139_rotation),
 	  TEST(test_b003_rotated_credential), TEST(test_b015_detour), TEST(test_not_modified),
 	  TEST(test_link_limit), TEST(test_gecko), TEST(test_index_at_start),

@@ -7,19 +7,23 @@ static void test_rows(void)
 {
 	static const struct {
 		enum res res;
-		const char *text;
+		const char *code, *text;
 		int status;
 	} rows[] = {
-		{RES_OK,           "ok",                200},
-		{RES_MALFORMED,    "malformed request", 400},
-		{RES_UNAUTHORIZED, "not signed in",     401},
-		{RES_PRECONDITION, "changed meanwhile", 412},
-		{RES_INVALID,      "invalid",           422},
-		{RES_BUSY,         "busy",              503},
-		{RES_FULL,         "disk full",         507},
+		{RES_OK,           "ok",               "ok",                  200},
+		{RES_MALFORMED,    "malformed",        "malformed request",   400},
+		{RES_UNAUTHORIZED, "not_signed_in",    "not signed in",       401},
+		{RES_PRECONDITION, "version_mismatch", "changed meanwhile",   412},
+		{RES_INVALID,      "invalid",          "invalid",             422},
+		{RES_IO,           "io_error",         "input/output error",  500},
+		{RES_CORRUPT,      "damaged",          "stored data damaged", 500},
+		{RES_NOMEM,        "out_of_memory",    "out of memory",       503},
+		{RES_BUSY,         "busy",             "busy",                503},
+		{RES_FULL,         "disk_full",        "disk full",           507},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		CHECK_TEXT(res_code(rows[i].res), rows[i].code);
 		CHECK_TEXT(res_text(rows[i].res), rows[i].text);
 		CHECK_INT(res_status(rows[i].res), rows[i].status);
 	}
@@ -27,6 +31,7 @@ static void test_rows(void)
 
 static void test_unknown_is_internal(void)
 {
+	CHECK_TEXT(res_code((enum res)999), "internal");
 	CHECK_INT(res_status((enum res)999), 500);
 	CHECK_TEXT(res_text((enum res)999), "internal error");
 }

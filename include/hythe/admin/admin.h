@@ -13,7 +13,12 @@ struct admin_config {
 	struct http_workers *workers;
 	const struct clock *clock;
 	const char *version;                 /* of the program */
+	/* Where the admin's pages and links begin ("http://127.0.0.1:9090") when it has an address of its
+	 * own; lent. NULL: the public URL. */
+	const char *admin_url;
 	int64_t (*private_bytes)(void *ctx); /* for health; may be NULL */
+	/* The answer to what is not ours, when only a worker can tell; NULL: a bare 404. Any thread. */
+	struct reply *(*unknown)(void *ctx, const struct request *req);
 	void *ctx;
 };
 
@@ -29,6 +34,9 @@ void admin_free(struct admin *admin); /* after the store is closed */
  * NULL: not ours (the caller answers with the decoy). */
 size_t admin_body_max(struct admin *admin, const struct request *req, const char *path,
 		      size_t path_len);
+/* A path of the API, whose every refusal is a problem? Anything else under the prefix looks like
+ * any unknown path. */
+bool admin_path_is_api(const char *path, size_t path_len);
 struct reply *admin_serve(struct admin *admin, struct request *req, const char *path,
 			  size_t path_len, bool control);
 

@@ -21,8 +21,7 @@ bool token_secret_of_text(const char *text, size_t len, struct token_secret *sec
 bool token_of_authorization(const char *header, struct token_secret *out);
 
 bool token_alive(int64_t expires_unix, int64_t now_unix);
-/* Who that is, with what the token and its maker's role both allow; false: its maker is disabled.
- */
+/* Who that is, with what token and maker's role both allow; false: the maker is disabled. */
 bool token_actor(const struct token_found *found, struct actor *out);
 
 #endif

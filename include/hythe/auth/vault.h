@@ -23,8 +23,7 @@ struct seal_place {
 	size_t extra_len;
 };
 
-/* Reads DATA/master.key (32 bytes, must be 0600 or stricter and our own); `create` makes it first.
- */
+/* Reads DATA/master.key: 32 bytes, 0600 or stricter, and our own; `create` makes it first. */
 enum res vault_open(const char *path, bool create, struct vault **out, struct problem *problem);
 void vault_free(struct vault *vault);
 enum res vault_seal(const struct vault *vault, const struct seal_place *place, const void *data,

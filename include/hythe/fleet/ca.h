@@ -22,10 +22,6 @@ struct certificate_spec {
 enum res certificate_make(const struct certificate_spec *spec, struct buf *key_der,
 			  struct buf *cert_pem);
 
-/* SHA-256 over the DER of the first certificate in `pem` (the pin), and over its public key's SPKI
- * (may be NULL). RES_MALFORMED: none there. */
-enum res certificate_pins(const char *pem, uint8_t cert_pin[static 32], uint8_t *key_pin);
-
 /* Makes the CA when it is not there; does nothing otherwise. `made` (bool *, NULL allowed) says
  * which. */
 enum res op_ca_init(struct op *op, void *made);

@@ -16,13 +16,12 @@
 struct limiter;
 struct limiter *limiter_new(size_t buckets, const struct clock *clock); /* NULL: out of memory */
 void limiter_free(struct limiter *limiter);
-/* `burst` tokens at most, refilled over `refill_ms` (all of them). 0 burst: no limit. */
+/* `burst` tokens at most, refilled over `refill_ms` (all of them). 0 burst: no limit. What was taken
+ * stays taken, token by token: a raised limit helps whoever had none left at once. */
 void limiter_set(struct limiter *limiter, uint32_t burst, uint32_t refill_ms);
-/* Takes one token. False: none left; `retry_s` (may be NULL) is when one will be there, at least 1.
- */
+/* Takes one token. False: none left; `retry_s` (may be NULL): when one will be there, at least 1. */
 bool limiter_take(struct limiter *limiter, const uint8_t key[16], unsigned *retry_s);
-bool limiter_look(struct limiter *limiter, const uint8_t key[16]);     /* would a take succeed? */
-void limiter_forget(struct limiter *limiter, const uint8_t key[16]);   /* full again */
+bool limiter_look(struct limiter *limiter, const uint8_t key[16]); /* would a take succeed? */
 void limiter_key_of_network(const struct addr *addr, uint8_t key[16]); /* IPv4 address, IPv6 /64 */
 
 #endif

@@ -24,7 +24,7 @@ struct reply *reply_body_take(int status, const char *content_type, struct buf *
 struct reply *reply_static(int status, const char *content_type, const void *data, size_t len);
 struct reply *reply_empty(int status);
 /* RFC 9457: application/problem+json with type, title, status, detail, code, and field if any.
- * 503 and 429 get Retry-After: 1. */
+ * 503 and 429 get Retry-After: the problem's retry_s, 1 at least. */
 struct reply *reply_problem(const struct problem *problem);
 /* Values are checked: printable ASCII only, no CR or LF; a bad one is dropped and logged as our
  * bug. */

@@ -20,21 +20,23 @@ struct request;
 uint32_t request_id(const struct request *req); /* for the log */
 enum http_method request_method(const struct request *req);
 const char *request_method_text(const struct request *req);
-const char *request_path(const struct request *req,
-			 size_t *len); /* raw, begins with '/'; not decoded */
-const char *request_query(const struct request *req,
-			  size_t *len); /* raw, without '?'; "" if none */
+/* Raw: begins with '/', nothing is decoded. */
+const char *request_path(const struct request *req, size_t *len);
+/* Raw, without the '?'; "" if none. */
+const char *request_query(const struct request *req, size_t *len);
 /* The only header of that name; NULL when absent or given more than once (`twice` says which; may
  * be NULL). */
 const char *request_header(const struct request *req, const char *name, bool *twice);
-/* All lines of one header joined by ", " in order of arrival, into out; false if it does not fit.
- */
+/* All lines of one header joined by ", " in order of arrival, into out; false: it does not fit. */
 bool request_header_joined(const struct request *req, const char *name, char *out, size_t size);
+/* Is `etag` in If-None-Match: has the client got this already? */
+bool request_knows(const struct request *req, const char *etag);
+/* The same for a header's text, by the weak comparison (RFC 9110, 8.8.3.2). */
+bool etag_listed(const char *list, const char *etag);
 char *request_body(struct request *req, size_t *len); /* writable, NUL behind it; NULL if none */
-const struct addr *
-request_client(const struct request *req); /* by trusted proxies; family 0 on a unix socket */
-bool request_is_tls(const struct request *req);
-struct arena *request_arena(struct request *req); /* 1 MiB at most, gone with the request */
+/* By trusted proxies; family 0 on a unix socket. */
+const struct addr *request_client(const struct request *req);
+struct arena *request_arena(struct request *req); /* 32 MiB at most, gone with the request */
 /* One parameter of the query, percent-decoded into the arena. NULL: absent. `bad` (may be NULL) is
  * set when it is given twice or badly escaped. */
 const char *request_param(struct request *req, const char *name, bool *bad);

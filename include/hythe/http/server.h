@@ -9,9 +9,9 @@
  * 10 s for a complete request (a deadline that single bytes do not move), idle connections 15 s,
  * the header 8 KiB.
  *
- * Order of stopping: http_listeners_quiesce() (nobody new is accepted), answer what is suspended
- * and join the workers, then http_listener_free(): stopping a daemon with a suspended connection
- * aborts. Threads: new/free by the owner; request_resume() from any thread. */
+ * Order of stopping: http_listener_quiesce() (nobody new is accepted), answer what is suspended and
+ * join the workers, http_listener_drain() (those answers are sent), then http_listener_free():
+ * stopping a daemon with a suspended connection aborts. Threads: new/free by the owner; request_resume() from any thread. */
 #ifndef HYTHE_HTTP_SERVER_H
 #define HYTHE_HTTP_SERVER_H
 
@@ -57,6 +57,9 @@ const char *http_listener_address(const struct http_listener *listener);
 enum res http_listener_reload_tls(struct http_listener *listener,
 				  struct problem *problem); /* SIGHUP */
 void http_listener_quiesce(struct http_listener *listener);
+/* Waits until what was handed to workers is sent, or its client is gone; until `until_ms` (of the
+ * listener's monotonic clock) at most, for those who do not read. */
+void http_listener_drain(struct http_listener *listener, int64_t until_ms);
 void http_listener_free(struct http_listener *listener);
 /* Closes connections past their deadline; called by the timer thread about once a second. */
 void http_listener_sweep(struct http_listener *listener);

@@ -42,8 +42,8 @@ struct endpoint {
 	const char *hop_ports; /* "" or "20000-29999,31000" */
 	const char *sni;       /* host's, inbound's or profile's; may be "" */
 	const char *obfs;      /* "none", "salamander", "gecko" */
-	const void
-		*obfs_password_sealed; /* place: profile, obfs_password_sealed, profile_public_id */
+	/* Its place: profile, obfs_password_sealed, profile_public_id. */
+	const void *obfs_password_sealed;
 	size_t obfs_password_sealed_len;
 	struct public_id profile_public_id;
 	const char *obfs_password; /* NULL until the reader's caller has unsealed it */
@@ -68,10 +68,15 @@ enum res address_check(struct arena *arena, const char *field, const char *text,
 /* A server name for TLS: the same without IP literals (code bad_sni); "" stays "". */
 enum res sni_check(struct arena *arena, const char *field, const char *text, const char **out,
 		   struct problem *problem);
-/* An array of format names ([a-z0-9-]{1,24}, 16 at most) becomes "links,mihomo": sorted, each once
- * (code bad_format); NULL, null and an empty array are "", all formats. */
+/* The names of formats that a host can be bound to; sub/formats.c has a renderer for each (or, of
+ * "links", several). NULL at the end. */
+extern const char *const host_format_words[];
+/* An array of them becomes "base64,links": sorted, each once (code bad_format); NULL, null and an
+ * empty array are "", all formats. */
 enum res host_formats_check(struct arena *arena, const char *field, const struct json *formats,
 			    const char **out, struct problem *problem);
+/* Would this label at the end of a name be read as (part of) an IPv4 address: "10", "0x1f"? */
+bool host_label_is_number(const char *label, size_t len);
 /* Does the list ("" or words separated by ',') hold the word? "" holds every one. */
 bool host_has_format(const char *formats, const char *word);
 

@@ -14,6 +14,5 @@ enum id_kind { ID_USER, ID_GROUP, ID_PROFILE, ID_NODE, ID_INBOUND, ID_HOST, ID_A
 /* usr_ grp_ prf_ nod_ inb_ hst_ adm_ tok_ ses_ job_ */
 void public_id_new(enum id_kind kind, struct public_id *out);
 bool public_id_valid(enum id_kind kind, const char *text);
-const char *public_id_prefix(enum id_kind kind);
 
 #endif

@@ -65,9 +65,8 @@ struct port_set {
 	size_t count;
 };
 
-/* "20000-29999,31000" in any order; blanks, reversed and overlapping ranges are refused
- * (bad_hop_ports);
- * "" is no hopping. */
+/* "20000-29999,31000" in any order; "" is no hopping. Blanks, reversed and overlapping ranges are
+ * refused (bad_hop_ports). */
 enum res hop_ports_check(struct arena *arena, const char *field, const char *text, const char **out,
 			 struct problem *problem);
 /* The main port and its hop ranges (in the form that hop_ports_check made) as one set. */
@@ -75,7 +74,6 @@ void port_set_of(int64_t port, const char *hop_ports, struct port_set *out);
 /* The lowest port that both hold; 0: none. */
 uint16_t port_set_common(const struct port_set *a, const struct port_set *b);
 
-enum res obfs_password_check(const char *field, const char *password, struct problem *problem);
 void obfs_password_random(char out[static OBFS_PASSWORD_RANDOM + 1]);
 /* The rules between members (obfuscation and its sizes, certificate mode and server settings). */
 enum res profile_check(const struct profile *profile, struct problem *problem);
@@ -87,5 +85,9 @@ enum res server_merge(const char *field, const struct json *base, const struct j
 		      struct buf *out, struct problem *problem);
 /* Appends settings for people without the right to secrets: passwords and tokens left out. */
 enum res server_print_public(const struct json *server, struct buf *out);
+/* The first member of `base` with a secret in it that `patch` puts another value in the place of: one
+ * who saw it without its secret would lose that unawares. Taking it away with null is said aloud, so
+ * it does not count. NULL: there is none. */
+const char *server_secret_lost(const struct json *base, const struct json *patch);
 
 #endif

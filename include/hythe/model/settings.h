@@ -16,9 +16,8 @@
 
 struct settings {
 	char public_url[256]; /* "https://sub.example.net", no slash at the end */
-	char sub_prefix[SETTING_PREFIX_MAX +
-			1]; /* first path segment of links: [A-Za-z0-9_-]{1,64} */
-	char admin_prefix[SETTING_PREFIX_MAX + 1];
+	/* First path segments of links and of the admin: [A-Za-z0-9_-]{1,64}. */
+	char sub_prefix[SETTING_PREFIX_MAX + 1], admin_prefix[SETTING_PREFIX_MAX + 1];
 	char old_sub_prefix[SETTING_PREFIX_MAX + 1]; /* goes on until old_sub_prefix_until_unix */
 	int64_t old_sub_prefix_until_unix;
 	char old_admin_prefix[SETTING_PREFIX_MAX + 1];
@@ -67,8 +66,8 @@ struct settings_input {
 		update_interval_h;
 };
 
-extern const struct json_field
-	settings_fields[]; /* SETTINGS_INPUTS rows; fills struct settings_input */
+/* SETTINGS_INPUTS rows; fills struct settings_input. */
+extern const struct json_field settings_fields[];
 extern const size_t settings_fields_count;
 
 /* Every member has a usable value; both prefixes are random. */
@@ -87,6 +86,10 @@ enum res settings_apply(struct settings *settings, const struct settings_input *
 void settings_copy_row(struct settings *to, const struct settings *from, size_t row);
 /* The rules between and beyond single fields (URL form, prefixes differ, zone exists). */
 enum res settings_check(const struct settings *settings, struct problem *problem);
+/* The same after a change of the rows of `sent`: what two fields have in common is said of the one
+ * that was sent. */
+enum res settings_check_change(const struct settings *settings, uint64_t sent,
+			       struct problem *problem);
 
 /* The origin of the public URL ("https://sub.example.net:8443"): all of it up to the path. */
 size_t settings_origin_len(const char *public_url);

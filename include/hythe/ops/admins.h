@@ -62,8 +62,9 @@ enum res op_admin_patch(struct op *op, void *admin_patch);
 enum res op_admin_delete(struct op *op, void *admin_target);
 enum res op_admin_password(struct op *op, void *admin_password);
 
-/* --- Sessions. The password has been verified against `seen_hash`; the account is looked at again.
- */
+/* --- Sessions --- */
+
+/* The password has been verified against `seen_hash`; the account is looked at again. */
 struct sign_in {
 	int64_t admin_id;
 	const char *seen_hash, *address, *user_agent;
@@ -73,8 +74,8 @@ struct sign_in {
 };
 enum res op_sign_in(struct op *op, void *sign_in);
 enum res op_sign_out(struct op *op, void *unused); /* the actor's own session */
-enum res op_session_delete(struct op *op,
-			   void *public_id); /* const char *: one of the actor's own */
+/* const char *public_id: one of the actor's own. */
+enum res op_session_delete(struct op *op, void *public_id);
 
 /* --- The first owner --- */
 #define OWNER_LINK_LIFE_S 1800
@@ -97,8 +98,7 @@ struct owner_claim {
 	struct public_id public_id;
 };
 enum res op_owner_claim(struct op *op, void *owner_claim);
-/* For `hythe setup --owner`: an owner without a link, only while there is none (code owner_exists).
- */
+/* For `hythe setup --owner`: an owner without a link, while there is none (code owner_exists). */
 struct owner_make {
 	const char *name, *password_hash; /* out: */
 	struct public_id public_id;

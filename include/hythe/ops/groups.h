@@ -1,4 +1,5 @@
-/* ops/groups.h – groups and what they open: (profile, on all nodes, one node, or nodes with a tag). */
+/* ops/groups.h – groups and what they open: a profile, on all nodes, one node, or nodes with a tag.
+ * Refusals: name_taken (409), not_found (404), and per-field problems. */
 #ifndef HYTHE_OPS_GROUPS_H
 #define HYTHE_OPS_GROUPS_H
 
@@ -9,12 +10,28 @@ extern const struct json_field group_fields[GROUP_FIELDS];
 
 struct group_input {
 	const char *name, *note;
-	const struct json *access; /* array of {"profile": "prf_", "nodes": "all"} | {"profile", "node": "nod_"} | {"profile", "tag"} */
+	/* An array; each item has "profile" and one of "nodes" ("all"), "node" (its id), "tag". */
+	const struct json *access;
 	uint64_t present;
 };
-struct group_create { struct group_input input; /* out: */ int64_t id; struct public_id public_id; };
-struct group_target { const char *public_id; int64_t if_match; /* out: */ int64_t id; };
-struct group_patch { struct group_target target; struct group_input input; };
+struct group_create {
+	struct group_input input;
+	/* out: */
+	int64_t id;
+	struct public_id public_id;
+};
+
+struct group_target {
+	const char *public_id;
+	int64_t if_match;
+	/* out: */
+	int64_t id;
+};
+
+struct group_patch {
+	struct group_target target;
+	struct group_input input;
+};
 
 enum res op_group_create(struct op *op, void *group_create);
 enum res op_group_patch(struct op *op, void *group_patch);

@@ -6,17 +6,18 @@
 #include "hythe/model/host.h"
 #include "hythe/ops/ops.h"
 
-enum host_field { /* bits of host_input.present, rows of the JSON table in this order */
-		  HOST_F_INBOUND,
-		  HOST_F_NAME,
-		  HOST_F_ADDRESS,
-		  HOST_F_PORT,
-		  HOST_F_SNI,
-		  HOST_F_SORT_ORDER,
-		  HOST_F_ENABLED,
-		  HOST_F_HIDDEN,
-		  HOST_F_FORMATS,
-		  HOST_FIELDS
+/* Bits of host_input.present, rows of the JSON table in this order. */
+enum host_field {
+	HOST_F_INBOUND,
+	HOST_F_NAME,
+	HOST_F_ADDRESS,
+	HOST_F_PORT,
+	HOST_F_SNI,
+	HOST_F_SORT_ORDER,
+	HOST_F_ENABLED,
+	HOST_F_HIDDEN,
+	HOST_F_FORMATS,
+	HOST_FIELDS
 };
 extern const struct json_field host_fields[HOST_FIELDS]; /* fills struct host_input */
 

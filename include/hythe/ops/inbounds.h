@@ -7,17 +7,18 @@
 #include "hythe/ops/ops.h"
 #include "hythe/util/json_read.h"
 
-enum inbound_field { /* bits of inbound_input.present, rows of the JSON table in this order */
-		     INBOUND_F_NODE,
-		     INBOUND_F_PROFILE,
-		     INBOUND_F_MANAGED,
-		     INBOUND_F_ENABLED,
-		     INBOUND_F_PORT,
-		     INBOUND_F_SNI,
-		     INBOUND_F_CERT_PIN,
-		     INBOUND_F_KEY_PIN,
-		     INBOUND_F_CERT_PEM,
-		     INBOUND_FIELDS
+/* Bits of inbound_input.present, rows of the JSON table in this order. */
+enum inbound_field {
+	INBOUND_F_NODE,
+	INBOUND_F_PROFILE,
+	INBOUND_F_MANAGED,
+	INBOUND_F_ENABLED,
+	INBOUND_F_PORT,
+	INBOUND_F_SNI,
+	INBOUND_F_CERT_PIN,
+	INBOUND_F_KEY_PIN,
+	INBOUND_F_CERT_PEM,
+	INBOUND_FIELDS
 };
 extern const struct json_field inbound_fields[INBOUND_FIELDS]; /* fills struct inbound_input */
 

@@ -6,19 +6,20 @@
 #include "hythe/model/node.h"
 #include "hythe/ops/ops.h"
 
-enum node_field { /* bits of node_input.present, rows of the JSON table in this order */
-		  NODE_F_NAME,
-		  NODE_F_ADDRESS,
-		  NODE_F_COUNTRY,
-		  NODE_F_CITY,
-		  NODE_F_TAGS,
-		  NODE_F_NOTE,
-		  NODE_F_COST_NOTE,
-		  NODE_F_ENABLED,
-		  NODE_F_FACTOR,
-		  NODE_F_ALLOWANCE,
-		  NODE_F_RESET_DAY,
-		  NODE_FIELDS
+/* Bits of node_input.present, rows of the JSON table in this order. */
+enum node_field {
+	NODE_F_NAME,
+	NODE_F_ADDRESS,
+	NODE_F_COUNTRY,
+	NODE_F_CITY,
+	NODE_F_TAGS,
+	NODE_F_NOTE,
+	NODE_F_COST_NOTE,
+	NODE_F_ENABLED,
+	NODE_F_FACTOR,
+	NODE_F_ALLOWANCE,
+	NODE_F_RESET_DAY,
+	NODE_FIELDS
 };
 extern const struct json_field node_fields[NODE_FIELDS]; /* fills struct node_input */
 
@@ -52,7 +53,6 @@ struct node_patch {
 
 enum res op_node_create(struct op *op, void *node_create);
 enum res op_node_patch(struct op *op, void *node_patch);
-enum res op_node_delete(struct op *op,
-			void *node_target); /* its inbounds, hosts and access go too */
+enum res op_node_delete(struct op *op, void *node_target); /* inbounds, hosts, access go too */
 
 #endif

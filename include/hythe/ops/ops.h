@@ -23,8 +23,8 @@
 struct ops {
 	struct store *store;
 	const struct vault *vault;
-	struct settings_box
-		*settings; /* ops/settings.h; NULL before the first set-up: defaults, UTC */
+	/* ops/settings.h; NULL before the first set-up: defaults, UTC. */
+	struct settings_box *settings;
 };
 
 struct op_job; /* ops/run.c */
@@ -50,21 +50,19 @@ typedef enum res (*op_fn)(struct op *op, void *arg);
 struct op_call {
 	const struct actor *actor;
 	const char *idempotency_key; /* NULL: none; 1 to 128 printable ASCII characters */
-	const uint8_t
-		*request_hash; /* SHA-256 over method, path, query and body; with a key only */
+	const uint8_t *request_hash; /* SHA-256 of method, path, query, body; with a key only */
 	bool dry_run;
 	enum store_source source;
-	int status;                  /* of the answer when it succeeds: 200, 201, 204 */
-	const char *action, *target; /* for the audit of a refusal: "user.create" or "POST /users";
-					NULL: unknown */
+	int status; /* of the answer when it succeeds: 200, 201, 204 */
+	/* For the audit of a refusal: "user.create" or "POST /users"; NULL: unknown. */
+	const char *action, *target;
 };
 
 struct op_outcome {
 	int64_t revision;
 	int status;      /* the stored one when repeated */
 	bool repeated;   /* an Idempotency-Key said so: nothing was done now */
-	char *resources; /* when repeated: public ids of the first answer, one a line, in the arena
-			  */
+	char *resources; /* when repeated: public ids of the first answer, one a line; in the arena */
 };
 
 /* Runs fn(op, arg) as a job and waits for the commit. `problem` is filled unless RES_OK; nothing is
@@ -78,16 +76,14 @@ enum res op_run(const struct ops *ops, const struct op_call *call, op_fn fn, voi
 void op_audit_refusal(const struct ops *ops, const struct op_call *call,
 		      const struct problem *problem);
 
-/* For operations: the audit row of a success; `detail` is a JSON object without secrets, or NULL.
- */
+/* For operations: the audit row of a success; `detail` is a JSON object without secrets, or NULL. */
 enum res op_audit(struct op *op, const char *action, const char *target, const char *detail);
 /* For operations that make something: its public id becomes part of what a repeat answers. */
 enum res op_made(struct op *op, const char *public_id);
 enum res op_event(struct op *op, const char *kind, const char *severity, const char *subject,
 		  const char *data);
 
-/* `If-Match`: 0 asks for nothing. RES_PRECONDITION, code version_mismatch, naming the present one.
- */
+/* `If-Match`: 0 asks for nothing. RES_PRECONDITION, code version_mismatch, names the present one. */
 enum res op_check_version(struct op *op, int64_t if_match, int64_t version);
 
 #endif

@@ -1,26 +1,27 @@
 /* ops/profiles.h – what can be done to profiles. All take `void *arg` of the type named, for
- * op_run(). Refusals: name_taken, in_use, port_taken (409), not_found (404), and per-field
- * problems. */
+ * op_run(). Refusals: name_taken, in_use, port_taken (409), secrets_needed (403), not_found (404),
+ * and per-field problems. */
 #ifndef HYTHE_OPS_PROFILES_H
 #define HYTHE_OPS_PROFILES_H
 
 #include "hythe/model/profile.h"
 #include "hythe/ops/ops.h"
 
-enum profile_field { /* bits of profile_input.present, rows of the JSON table in this order */
-		     PROFILE_F_NAME,
-		     PROFILE_F_NOTE,
-		     PROFILE_F_PORT,
-		     PROFILE_F_HOP_PORTS,
-		     PROFILE_F_HOP_INTERVAL,
-		     PROFILE_F_OBFS,
-		     PROFILE_F_OBFS_PASSWORD,
-		     PROFILE_F_OBFS_MIN_PACKET,
-		     PROFILE_F_OBFS_MAX_PACKET,
-		     PROFILE_F_CERT_MODE,
-		     PROFILE_F_SNI,
-		     PROFILE_F_SERVER,
-		     PROFILE_FIELDS
+/* Bits of profile_input.present, rows of the JSON table in this order. */
+enum profile_field {
+	PROFILE_F_NAME,
+	PROFILE_F_NOTE,
+	PROFILE_F_PORT,
+	PROFILE_F_HOP_PORTS,
+	PROFILE_F_HOP_INTERVAL,
+	PROFILE_F_OBFS,
+	PROFILE_F_OBFS_PASSWORD,
+	PROFILE_F_OBFS_MIN_PACKET,
+	PROFILE_F_OBFS_MAX_PACKET,
+	PROFILE_F_CERT_MODE,
+	PROFILE_F_SNI,
+	PROFILE_F_SERVER,
+	PROFILE_FIELDS
 };
 extern const struct json_field profile_fields[PROFILE_FIELDS]; /* fills struct profile_input */
 
@@ -59,11 +60,9 @@ struct profile_patch {
 
 enum res op_profile_create(struct op *op, void *profile_create);
 enum res op_profile_patch(struct op *op, void *profile_patch);
-enum res op_profile_delete(struct op *op,
-			   void *profile_target); /* in_use while an inbound has it */
+enum res op_profile_delete(struct op *op, void *profile_target); /* in_use: an inbound has it */
 
-/* Opens the sealed members of a profile as read; clear text lives in the arena. Also for readers.
- */
+/* Opens the sealed members of a profile as read; clear text lives in the arena. For readers too. */
 enum res profile_unseal(const struct vault *vault, struct profile *profile, struct arena *arena);
 
 #endif

@@ -18,8 +18,7 @@ struct settings_snapshot {
 
 struct settings_box;
 /* Reads what is stored; a database that was never set up gives defaults and version 0. Registers
- * with the writer (store_observe), so it comes before the first write. Free it after store_close().
- */
+ * with the writer (store_observe): it comes before the first write. Free it after store_close(). */
 enum res settings_box_new(struct store *store, struct settings_box **out, struct problem *problem);
 void settings_box_free(struct settings_box *box);
 struct settings_snapshot *settings_take(struct settings_box *box); /* never NULL */
@@ -32,7 +31,12 @@ void settings_observe(struct settings_box *box,
 struct settings_change {
 	struct settings settings;  /* filled where `present` says */
 	uint64_t present;          /* rows of settings_fields */
-	int64_t old_prefix_keep_s; /* how long a replaced prefix goes on; 0: ends at once */
+	/* How long a replaced prefix goes on; 0: it ends at once. Only one of a kind goes on at a time:
+	 * another change of it is refused (RES_CONFLICT, code old_prefix_in_force) until its end, or
+	 * until it is ended by `keep_given` without a new prefix, which sets the end anew: of both
+	 * kinds, or of those that `present` names with the prefix that they have. */
+	int64_t old_prefix_keep_s;
+	bool keep_given;
 	int64_t if_match;
 };
 enum res op_settings_change(struct op *op, void *change);

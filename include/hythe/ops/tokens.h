@@ -36,8 +36,8 @@ struct token_create {
 	struct public_id public_id;
 };
 enum res op_token_create(struct op *op, void *token_create);
-enum res op_token_delete(struct op *op,
-			 void *public_id); /* const char *; RES_NOT_FOUND unless it may be seen */
+/* const char *public_id; RES_NOT_FOUND unless it may be seen. */
+enum res op_token_delete(struct op *op, void *public_id);
 
 /* May this actor see this token? */
 bool token_visible(const struct actor *actor, const struct api_token *token);

@@ -22,12 +22,11 @@ enum res access_endpoints(struct conn *conn, int64_t user_id, int64_t now_unix,
 			  int64_t hide_after_s, struct arena *arena, struct endpoint **list,
 			  size_t *count);
 
-/* Ids of the inbounds his groups open on nodes not taken from him, sorted: what nodes admit him to.
- */
+/* Ids of the inbounds his groups open on nodes not taken from him, sorted: where he is admitted. */
 enum res access_inbounds_of_user(struct conn *conn, int64_t user_id, struct arena *arena,
 				 int64_t **ids, size_t *count);
 
-/* --- Access records: rows of node_group and node_group_inbound * --- */
+/* --- Access records: rows of node_group and node_group_inbound --- */
 struct access_pair {
 	int64_t node_id, group_id;
 };

@@ -9,8 +9,8 @@
 
 struct credential {
 	int64_t id, user_id;
-	uint8_t hash[32];      /* SHA-256 of what the client presents */
-	const void *sealed;    /* opens with user_credential_text() of ops/users.h */
+	uint8_t hash[32];   /* SHA-256 of what the client presents */
+	const void *sealed; /* opens with user_credential_text() of ops/users.h */
 	size_t sealed_len;
 	int64_t not_after_unix; /* 0: no end */
 	int64_t created_unix;
@@ -20,10 +20,11 @@ struct credential {
 enum res user_credential(struct conn *conn, int64_t user_id, int64_t now_unix, struct arena *arena,
 			 struct credential *out);
 /* All of a user, as stored, sorted by hash. */
-enum res user_credentials(struct conn *conn, int64_t user_id, struct arena *arena, struct credential **list,
-			  size_t *count);
+enum res user_credentials(struct conn *conn, int64_t user_id, struct arena *arena,
+			  struct credential **list, size_t *count);
 /* RES_NOT_FOUND: nobody has it. */
-enum res credential_by_hash(struct conn *conn, const uint8_t hash[32], struct arena *arena, struct credential *out);
+enum res credential_by_hash(struct conn *conn, const uint8_t hash[32], struct arena *arena,
+			    struct credential *out);
 
 /* --- Writing: the writer's connection only --- */
 enum res credential_insert(struct conn *conn, const struct credential *credential);

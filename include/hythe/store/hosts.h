@@ -16,8 +16,7 @@ struct host_row {
 struct host_page {
 	int64_t inbound_id; /* 0: any */
 	const char *q;      /* part of name or address, in lower case; "": any */
-	int64_t after_order,
-		after_id; /* what the last page ended with; after_id 0: the first page */
+	int64_t after_order, after_id; /* what the last page ended with; after_id 0: the first */
 	bool down;
 	int64_t limit;
 };

@@ -10,14 +10,14 @@
 
 enum res node_by_public_id(struct conn *conn, const char *public_id, struct arena *arena,
 			   struct node *out);
-enum res node_by_id(struct conn *conn, int64_t id, struct arena *arena, struct node *out);
 enum res node_list(struct conn *conn, const struct page *page, struct arena *arena,
 		   struct node **list, size_t *count);
 enum res node_total(struct conn *conn, const struct page *page, int64_t *total);
 enum res node_name_taken(struct conn *conn, const char *name_key, int64_t except, bool *taken);
-enum res node_insert(struct conn *conn, const struct node *node,
-		     int64_t *id);                                /* with tags and node_state */
-enum res node_update(struct conn *conn, const struct node *node); /* what operators set, and tags */
+/* With tags and node_state. */
+enum res node_insert(struct conn *conn, const struct node *node, int64_t *id);
+/* What operators set, and tags. */
+enum res node_update(struct conn *conn, const struct node *node);
 /* Its inbounds must be gone. Rules of groups for it go too, and those groups get a new version. */
 enum res node_remove(struct conn *conn, int64_t id);
 

@@ -11,8 +11,7 @@ struct overview {
 	int64_t groups, profiles, hosts;
 	int64_t nodes, nodes_enabled;
 	int64_t inbounds, inbounds_running, inbounds_failed;
-	int64_t up_bytes,
-		down_bytes; /* ever, of all users, also of deleted ones whose rows are kept */
+	int64_t up_bytes, down_bytes; /* ever; also of deleted users whose rows are kept */
 	int64_t revision;
 };
 

@@ -19,8 +19,8 @@ enum res profile_total(struct conn *conn, const struct page *page, int64_t *tota
 /* Another row than `except` has this key. */
 enum res profile_name_taken(struct conn *conn, const char *name_key, int64_t except, bool *taken);
 enum res profile_insert(struct conn *conn, const struct profile *profile, int64_t *id);
-enum res profile_update(struct conn *conn,
-			const struct profile *profile); /* all but ids and created_unix */
+/* All but ids and created_unix. */
+enum res profile_update(struct conn *conn, const struct profile *profile);
 /* Rules of groups for it go too, and those groups get a new version. */
 enum res profile_remove(struct conn *conn, int64_t id);
 

@@ -6,12 +6,23 @@
 
 #include "hythe/store/store.h"
 
-/* What has its time: at most `limit` rows of one table are removed; `*removed` says how many were. */
 enum prune_table {
-	PRUNE_USAGE_HOUR, PRUNE_USAGE_DAY, PRUNE_NODE_USAGE_HOUR, PRUNE_NODE_REPORT, PRUNE_NODE_METRIC, PRUNE_IDEMPOTENCY,
-	PRUNE_AUDIT, PRUNE_EVENT, PRUNE_SESSION, PRUNE_ENROLLMENT, PRUNE_USER, PRUNE_TABLES
+	PRUNE_USAGE_HOUR,
+	PRUNE_USAGE_DAY,
+	PRUNE_NODE_USAGE_HOUR,
+	PRUNE_NODE_REPORT,
+	PRUNE_NODE_METRIC,
+	PRUNE_IDEMPOTENCY,
+	PRUNE_AUDIT,
+	PRUNE_EVENT,
+	PRUNE_SESSION,
+	PRUNE_ENROLLMENT,
+	PRUNE_USER,
+	PRUNE_TABLES
 };
-/* `before` is unix seconds; for PRUNE_USAGE_DAY a local date as yyyymmdd. */
-enum res prune_rows(struct conn *conn, enum prune_table table, int64_t before, int64_t limit, int64_t *removed);
+/* At most `limit` rows that are older; `*removed` says how many went. `before` is unix seconds; for
+ * PRUNE_USAGE_DAY a local date as yyyymmdd. */
+enum res prune_rows(struct conn *conn, enum prune_table table, int64_t before, int64_t limit,
+		    int64_t *removed);
 
 #endif

@@ -14,8 +14,8 @@
 /* RES_NOT_FOUND: no such key. */
 enum res setting_text(struct conn *conn, const char *key, struct arena *arena, const char **value);
 enum res setting_i64(struct conn *conn, const char *key, int64_t *value);
-enum res setting_blob(struct conn *conn, const char *key,
-		      struct buf *value); /* replaces what is in `value` */
+/* Replaces what is in `value`. */
+enum res setting_blob(struct conn *conn, const char *key, struct buf *value);
 enum res setting_put_text(struct conn *conn, const char *key, const char *value);
 enum res setting_put_i64(struct conn *conn, const char *key, int64_t value);
 enum res setting_put_blob(struct conn *conn, const char *key, const void *value, size_t len);

@@ -7,7 +7,8 @@
 #include "hythe/model/user.h"
 #include "hythe/store/store.h"
 
-/* Writes period_no, start, end and used_* of `usage`, and the row that makes the timer look at its end. */
+/* Writes period_no, start, end and used_* of `usage`, and the row that makes the timer look at its
+ * end. */
 enum res usage_set_period(struct conn *conn, int64_t user_id, const struct user_usage *usage);
 
 #endif

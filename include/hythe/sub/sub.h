@@ -28,8 +28,8 @@ void sub_free(struct sub *sub);
 void sub_set_decoy(struct sub *sub, const struct decoy *decoy);
 /* Registers with the writer (token index, render cache); before the first write. */
 void sub_observe(struct sub *sub);
-/* `rest` is what follows "/<sub-prefix>/" in the raw path. NULL: not a link of ours (the caller
- * answers with the decoy, by the same work as for any other path). Over the link's limit: the
+/* `rest` is what follows "/<sub-prefix>/" in the raw path; NULL for every other path, which is to
+ * cost the same. The answer NULL: not a link of ours (the caller answers with the decoy). Over the link's limit: the
  * decoy's 429; no reader free within 250 ms: 503; both with Retry-After. */
 struct reply *sub_serve(struct sub *sub, struct request *req, const char *rest, size_t rest_len);
 

@@ -29,6 +29,8 @@ bool addr_of_sockaddr(const struct sockaddr *sa, struct addr *out);
 void addr_print(const struct addr *addr, char out[static ADDR_TEXT_MAX]);
 bool addr_net_parse(const char *text, struct addr_net *out); /* "10.0.0.0/8", "::1"; host bits must be 0 */
 bool addr_in(const struct addr *addr, const struct addr_net_list *nets);
+/* May be that of one machine: not unspecified, broadcast or multicast. */
+bool addr_is_host(const struct addr *addr);
 bool addr_is_loopback(const struct addr *addr);
 /* The address with everything after `bits4`/`bits6` cleared: what buckets and limits count by. */
 struct addr addr_network(const struct addr *addr, uint8_t bits4, uint8_t bits6);

@@ -1,8 +1,8 @@
 /* util/result.h – how every part says what became of a call.
  *
- * One list holds each result with its text and its HTTP status, so a fault found deep in the store
- * reaches the API without being translated on the way. `struct problem` adds what a person needs:
- * a stable code, the field at fault and a sentence that says what would be right.
+ * One list holds each result with its code, its text and its HTTP status, so a fault found deep in
+ * the store reaches the API without being translated on the way. `struct problem` adds what a person
+ * needs: a stable code, the field at fault and a sentence that says what would be right.
  * Threads: values only. */
 #ifndef HYTHE_UTIL_RESULT_H
 #define HYTHE_UTIL_RESULT_H
@@ -10,27 +10,27 @@
 #include <stdbool.h>
 
 #define RESULTS(X)                                                                                 \
-	X(RES_OK, "ok", 200)                                                                       \
-	X(RES_MALFORMED, "malformed request", 400)                                                 \
-	X(RES_UNAUTHORIZED, "not signed in", 401)                                                  \
-	X(RES_FORBIDDEN, "not allowed", 403)                                                       \
-	X(RES_NOT_FOUND, "not found", 404)                                                         \
-	X(RES_METHOD, "method not allowed", 405)                                                   \
-	X(RES_CONFLICT, "conflict", 409)                                                           \
-	X(RES_PRECONDITION, "changed meanwhile", 412)                                              \
-	X(RES_TOO_LARGE, "too large", 413)                                                         \
-	X(RES_MEDIA_TYPE, "unsupported media type", 415)                                           \
-	X(RES_INVALID, "invalid", 422)                                                             \
-	X(RES_LIMITED, "too many requests", 429)                                                   \
-	X(RES_INTERNAL, "internal error", 500)                                                     \
-	X(RES_IO, "input/output error", 500)                                                       \
-	X(RES_CORRUPT, "stored data damaged", 500)                                                 \
-	X(RES_NOMEM, "out of memory", 503)                                                         \
-	X(RES_BUSY, "busy", 503)                                                                   \
-	X(RES_FULL, "disk full", 507)
+	X(RES_OK, "ok", "ok", 200)                                                                 \
+	X(RES_MALFORMED, "malformed", "malformed request", 400)                                    \
+	X(RES_UNAUTHORIZED, "not_signed_in", "not signed in", 401)                                 \
+	X(RES_FORBIDDEN, "forbidden", "not allowed", 403)                                          \
+	X(RES_NOT_FOUND, "not_found", "not found", 404)                                            \
+	X(RES_METHOD, "method_not_allowed", "method not allowed", 405)                             \
+	X(RES_CONFLICT, "conflict", "conflict", 409)                                               \
+	X(RES_PRECONDITION, "version_mismatch", "changed meanwhile", 412)                          \
+	X(RES_TOO_LARGE, "too_large", "too large", 413)                                            \
+	X(RES_MEDIA_TYPE, "media_type", "unsupported media type", 415)                             \
+	X(RES_INVALID, "invalid", "invalid", 422)                                                  \
+	X(RES_LIMITED, "too_many_requests", "too many requests", 429)                              \
+	X(RES_INTERNAL, "internal", "internal error", 500)                                         \
+	X(RES_IO, "io_error", "input/output error", 500)                                           \
+	X(RES_CORRUPT, "damaged", "stored data damaged", 500)                                      \
+	X(RES_NOMEM, "out_of_memory", "out of memory", 503)                                        \
+	X(RES_BUSY, "busy", "busy", 503)                                                           \
+	X(RES_FULL, "disk_full", "disk full", 507)
 
 enum res {
-#define X(name, text, status) name,
+#define X(name, code, text, status) name,
 	RESULTS(X)
 #undef X
 };
@@ -40,8 +40,11 @@ struct problem {
 	char code[40];    /* stable, snake_case: "name_taken"; "" until set */
 	char field[96];   /* dotted path into the body, or the parameter or header; "" if none */
 	char detail[256]; /* one sentence, no secret, no control character */
+	unsigned retry_s; /* 429 and 503: when it is worth another try; 0: in a second */
 };
 
+/* The code of a problem that nobody gave a better one: "disk_full". */
+const char *res_code(enum res res);
 const char *res_text(enum res res);
 int res_status(enum res res); /* HTTP status */
 
