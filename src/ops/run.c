@@ -32,12 +32,16 @@ struct op_job {
 
 /* --- Idempotency --- */
 
+/* A body may hold a password (POST /admins): its bare hash must not lie in the database. */
+#define MAC_PURPOSE "idempotency request"
+
 /* RES_NOT_FOUND: the key is fresh, or there is none. RES_OK: the outcome is filled from the first
  * time. */
 static enum res repeat(struct op_job *job, struct op *op)
 {
 	const struct op_call *call = job->call;
 	struct idempotency_row row;
+	uint8_t mac[SHA256_LEN];
 	enum res res;
 
 	if (!call->idempotency_key)
@@ -46,7 +50,8 @@ static enum res repeat(struct op_job *job, struct op *op)
 			       op->now_unix - IDEMPOTENCY_KEEP_S, op->arena, &row);
 	if (res != RES_OK)
 		return res;
-	if (!secret_equal(row.request_hash, call->request_hash, sizeof row.request_hash))
+	vault_mac(op->vault, MAC_PURPOSE, call->request_hash, mac);
+	if (!secret_equal(row.request_hash, mac, sizeof mac))
 		return problem_set(
 			op->problem, RES_INVALID, "idempotency_key_reused", "Idempotency-Key",
 			"this Idempotency-Key was used for another request; choose a new one");
@@ -71,7 +76,7 @@ static enum res remember(struct op_job *job, struct op *op)
 
 	if (!call->idempotency_key)
 		return RES_OK;
-	memcpy(row.request_hash, call->request_hash, sizeof row.request_hash);
+	vault_mac(op->vault, MAC_PURPOSE, call->request_hash, row.request_hash);
 	return idempotency_put(op->conn, &row);
 }
 

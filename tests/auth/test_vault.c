@@ -184,6 +184,29 @@ static void test_cap(void)
 	buf_free(&plain);
 }
 
-TEST_MAIN(TEST(test_key_file), TEST(test_key_is_a_plain_file),
+static void test_mac(void)
+{
+	struct vault *one, *two;
+	uint8_t digest[32] = {1}, other[32] = {2}, mac[32], again[32];
+	char second[600];
+
+	bench_dir();
+	snprintf(second, sizeof second, "%s.second", b.key_path);
+	CHECK_INT(vault_open(b.key_path, true, &one, NULL), RES_OK);
+	CHECK_INT(vault_open(second, true, &two, NULL), RES_OK);
+	vault_mac(one, "x", digest, mac);
+	vault_mac(one, "x", digest, again);
+	CHECK(memcmp(mac, again, 32) == 0);
+	vault_mac(one, "y", digest, again);
+	CHECK(memcmp(mac, again, 32) != 0);
+	vault_mac(one, "x", other, again);
+	CHECK(memcmp(mac, again, 32) != 0);
+	vault_mac(two, "x", digest, again);
+	CHECK(memcmp(mac, again, 32) != 0);
+	vault_free(one);
+	vault_free(two);
+}
+
+TEST_MAIN(TEST(test_mac), TEST(test_key_file), TEST(test_key_is_a_plain_file),
 	  TEST(test_create_keeps_what_is_there), TEST(test_round_trip), TEST(test_every_bit_counts),
 	  TEST(test_bound_to_its_place), TEST(test_cap))

@@ -32,4 +32,9 @@ enum res vault_seal(const struct vault *vault, const struct seal_place *place, c
 enum res vault_open_sealed(const struct vault *vault, const struct seal_place *place,
 			   const void *sealed, size_t len, struct buf *plain);
 
+/* HMAC-SHA256 of a digest under the master key, for `purpose`: what may lie in the database where a bare
+ * hash would let somebody try passwords against it. */
+void vault_mac(const struct vault *vault, const char *purpose, const uint8_t digest[static 32],
+	       uint8_t mac[static 32]);
+
 #endif
