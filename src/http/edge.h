@@ -37,6 +37,7 @@ struct request {
 	bool headers_seen; /* the handler was called once */
 	bool body_asked;   /* the site was asked how much it takes */
 	bool too_large;
+	bool refused; /* answered before the library could: target_seen() */
 	bool handed; /* to workers: counted in the listener until the answer is sent */
 	size_t body_max, dropped;
 	struct buf body;

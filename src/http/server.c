@@ -114,7 +114,7 @@ static void on_connect(void *ctx, struct MHD_Connection *connection, void **cont
 /* --- Requests --- */
 
 /* The library keeps a record of each parameter in the connection's pool and says nothing, not even
- * an error, once the pool is full. */
+ * an error, once the pool is full: the client would wait for the deadline. */
 static bool too_many_parameters(const struct request *req)
 {
 	size_t count = 0;
@@ -122,6 +122,23 @@ static bool too_many_parameters(const struct request *req)
 	for (size_t i = req->query_at; i < req->query_at + req->query_len; i++)
 		count += req->target[i] == '&';
 	return count > HTTP_PARAMETERS_MAX;
+}
+
+/* It takes no answer from us at this point either, so on a plain connection we write one ourselves. */
+static void refuse_target(struct request *req)
+{
+	static const char answer[] = "HTTP/1.1 414 URI Too Long\r\n"
+				     "Content-Type: text/html; charset=utf-8\r\n"
+				     "Content-Length: 40\r\n"
+				     "Connection: close\r\n\r\n"
+				     "<html><body>URI Too Long</body></html>\r\n";
+	struct peer *peer = req->peer;
+
+	req->refused = true;
+	if (!peer->listener->tls)
+		send(peer->fd, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	shutdown(peer->fd, SHUT_WR);
+	set_deadline(peer, req->began_ms); /* the next sweep ends it if the library does not */
 }
 
 static void *target_seen(void *ctx, const char *target, struct MHD_Connection *connection)
@@ -137,7 +154,7 @@ static void *target_seen(void *ctx, const char *target, struct MHD_Connection *c
 		return NULL;
 	req->began_ms = clock_mono_ms(listener->clock);
 	if (too_many_parameters(req))
-		set_deadline(peer, req->began_ms); /* the next sweep ends it */
+		refuse_target(req);
 	else if (peer->requests > 1) /* the first one's time began with the connection */
 		set_deadline(peer, req->began_ms + HTTP_REQUEST_MS);
 	return req;
@@ -261,7 +278,7 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection, cons
 	(void)connection;
 	(void)url;
 	(void)version;
-	if (!req)
+	if (!req || req->refused)
 		return MHD_NO;
 	if (!req->headers_seen)
 		return handle_header(req, method);

@@ -16,10 +16,14 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PROGRAM = os.environ.get("HYTHE", str(ROOT / "build" / "hythe"))
+PROGRAM = os.path.abspath(os.environ.get("HYTHE", ROOT / "build" / "hythe"))
 SANITIZED = "asan" in PROGRAM or "tsan" in PROGRAM
 PATIENCE = 60 if SANITIZED else 20  # seconds that a condition may take; never what is measured
 OWNER, PASSWORD = "root", "correct horse battery"
+
+
+class Skip(Exception):
+    """Something that a test needs is not here; says what."""
 
 
 class Failure(AssertionError):

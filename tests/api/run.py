@@ -32,7 +32,10 @@ def run(function):
                 harness.same(panel.stop(), 0, "exit code at the end;", panel.log.read_text()[-3000:])
             log = panel.log.read_text(errors="replace") if panel.log.exists() else ""
             harness.check("Sanitizer" not in log and "runtime error" not in log, log[-5000:])
-        return True
+        return "passed"
+    except harness.Skip as reason:
+        print(f"SKIP {function.__module__}.{function.__name__}: {reason}")
+        return "skipped"
     except Exception as error:  # noqa: BLE001: a test may fail in any way
         print(f"{function.__module__}.{function.__name__}: {error}")
         if not isinstance(error, harness.Failure):
@@ -40,7 +43,7 @@ def run(function):
         for panel in panels:
             if panel.log.exists():
                 print("  log:", panel.log.read_text(errors="replace")[-1500:].replace("\n", "\n  "))
-        return False
+        return "failed"
     finally:
         for panel in panels:
             panel.end()
@@ -48,7 +51,7 @@ def run(function):
 
 def main():
     quick, words = "--quick" in sys.argv, [word for word in sys.argv[1:] if not word.startswith("--")]
-    passed = failed = skipped = 0
+    count = {"passed": 0, "failed": 0, "skipped": 0}
     begun = time.monotonic()
     for path in sorted(HERE.glob("test_*.py")):
         module = importlib.import_module(path.stem)
@@ -58,14 +61,11 @@ def main():
             if words and not any(word in f"{path.stem}.{name}" for word in words):
                 continue
             if quick and getattr(function, "slow", False):
-                skipped += 1
-            elif run(function):
-                passed += 1
-            else:
-                failed += 1
+                continue
+            count[run(function)] += 1
     print(f"black box of {harness.PROGRAM}, {time.monotonic() - begun:.0f} s: "
-          f"{passed} passed, {failed} failed, {skipped} skipped")
-    return failed != 0
+          f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
+    return count["failed"] != 0
 
 
 if __name__ == "__main__":

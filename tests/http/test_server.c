@@ -518,6 +518,8 @@ static void test_too_many_parameters(void)
 	close(second);
 	wire_ask(bench->address, "GET /a HTTP/1.1\r\n" HOST "\r\n", &answer); /* they are known */
 	CHECK_INT(answer.status, 200);
+	CHECK(wire_read(first, &answer, false));
+	CHECK_INT(answer.status, 414);
 	http_listener_sweep(bench->listener);
 	CHECK(wire_closed(first));
 	close(first);
