@@ -15,6 +15,7 @@ struct gate { /* holds workers until the test lets them go */
 	pthread_cond_t moved;
 	bool open;
 	unsigned inside;
+	unsigned handed; /* requests that reached the queue */
 };
 
 struct bench {
@@ -71,6 +72,17 @@ static struct reply *work(void *ctx, struct request *req)
 	return echo(req);
 }
 
+static struct reply *hand(struct bench *bench, struct request *req)
+{
+	struct reply *reply = http_workers_hand(bench->workers, req, work, &bench->gate);
+
+	pthread_mutex_lock(&bench->gate.lock);
+	bench->gate.handed++;
+	pthread_cond_broadcast(&bench->gate.moved);
+	pthread_mutex_unlock(&bench->gate.lock);
+	return reply;
+}
+
 static struct reply *site_serve(void *ctx, struct request *req)
 {
 	struct bench *bench = ctx;
@@ -79,7 +91,7 @@ static struct reply *site_serve(void *ctx, struct request *req)
 	static const char page[] = "static page";
 
 	if (len >= 5 && memcmp(path, "/work", 5) == 0)
-		return http_workers_hand(bench->workers, req, work, &bench->gate);
+		return hand(bench, req);
 	if (len == 7 && memcmp(path, "/static", 7) == 0)
 		return reply_static(404, "text/html", page, sizeof page - 1);
 	return echo(req);
@@ -534,6 +546,15 @@ static void gate_wait(struct gate *gate, unsigned inside)
 	pthread_mutex_unlock(&gate->lock);
 }
 
+/* As many requests have come to the workers' queue: what is still on its way in is not counted. */
+static void gate_wait_handed(struct gate *gate, unsigned handed)
+{
+	pthread_mutex_lock(&gate->lock);
+	while (gate->handed < handed)
+		pthread_cond_wait(&gate->moved, &gate->lock);
+	pthread_mutex_unlock(&gate->lock);
+}
+
 static void gate_open(struct gate *gate)
 {
 	pthread_mutex_lock(&gate->lock);
@@ -618,7 +639,7 @@ static void test_stop_with_suspended(void)
 		fds[i] = wire_open(bench->address);
 		wire_send(fds[i], "GET /work HTTP/1.1\r\n" HOST "\r\n");
 	}
-	gate_wait(&bench->gate, 2);
+	gate_wait_handed(&bench->gate, 4);
 	http_listener_quiesce(bench->listener);
 	late = wire_open(bench->address);
 	CHECK(wire_closed(late)); /* nobody new */
