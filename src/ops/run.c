@@ -285,7 +285,8 @@ enum res op_run(const struct ops *ops, const struct op_call *call, op_fn fn, voi
 	arena_init(&own, ARENA_MAX);
 	buf_init(&job.made, OP_RESOURCE_MAX);
 	if (ops->settings || (res = default_settings(&job)) == RES_OK)
-		res = store_write(ops->store, call->source, run_job, &job, WRITE_WAIT_MS, NULL);
+		res = store_write(ops->store, call->source, run_job, &job,
+				  ops->write_wait_ms ? ops->write_wait_ms : WRITE_WAIT_MS, NULL);
 	res = settle(&job, res, out);
 	if (job.snapshot)
 		settings_give(ops->settings, job.snapshot);

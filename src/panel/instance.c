@@ -168,7 +168,9 @@ enum res instance_open(struct instance *instance, const char *dir, enum instance
 	if ((res = vault_check(instance->store, instance->vault, create, problem)) != RES_OK)
 		goto out;
 	res = settings_box_new(instance->store, &instance->settings, problem);
-	instance->ops = (struct ops){instance->store, instance->vault, instance->settings};
+	instance->ops = (struct ops){.store = instance->store,
+				      .vault = instance->vault,
+				      .settings = instance->settings};
 out:
 	if (res != RES_OK) {
 		problem_set(problem, res, "data_dir", NULL, "%.120s cannot be opened: %s", dir,

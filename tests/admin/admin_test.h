@@ -162,7 +162,7 @@ static void fix_begin_on(const char *database)
 	snprintf(path, sizeof path, "%s/master.key", fix.dir);
 	if (vault_open(path, true, &fix.vault, &problem) != RES_OK)
 		TEST_FAIL("vault: %s", problem.detail);
-	fix.ops = (struct ops){.store = fix.store, .vault = fix.vault};
+	fix.ops = (struct ops){.store = fix.store, .vault = fix.vault, .write_wait_ms = 60000};
 	if (settings_box_new(fix.store, &fix.ops.settings, &problem) != RES_OK)
 		TEST_FAIL("settings: %s", problem.detail);
 	CHECK_INT(http_workers_new(2, 64, &fix.workers), RES_OK);

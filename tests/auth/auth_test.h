@@ -112,7 +112,7 @@ __attribute__((unused)) static void bench_begin(const char *public_url)
 	bench_store();
 	CHECK_INT(vault_open(b.key_path, true, &b.vault, &b.problem), RES_OK);
 	CHECK_INT(settings_box_new(b.store, &b.box, &b.problem), RES_OK);
-	b.ops = (struct ops){.store = b.store, .vault = b.vault, .settings = b.box};
+	b.ops = (struct ops){.store = b.store, .vault = b.vault, .settings = b.box, .write_wait_ms = 60000};
 	settings_default(&settings);
 	if (public_url)
 		snprintf(settings.public_url, sizeof settings.public_url, "%s", public_url);

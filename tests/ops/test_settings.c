@@ -39,7 +39,7 @@ static void test_before_and_after_set_up(void)
 	bench_store();
 	CHECK_INT(settings_box_new(b.store, &b.box, &b.problem), RES_OK);
 	CHECK_INT(version(), 0);
-	b.ops = (struct ops){.store = b.store, .settings = b.box};
+	b.ops = (struct ops){.store = b.store, .settings = b.box, .write_wait_ms = 60000};
 	settings_default(&settings);
 	strcpy(settings.time_zone, "Europe/Berlin");
 	CHECK_INT(run_as(&owner_actor, op_settings_init, &settings), RES_OK);
@@ -56,7 +56,7 @@ static void test_without_a_box(void)
 
 	bench_dir();
 	bench_store();
-	b.ops = (struct ops){.store = b.store};
+	b.ops = (struct ops){.store = b.store, .write_wait_ms = 60000};
 	settings_default(&settings);
 	CHECK_INT(run_as(&owner_actor, op_settings_init, &settings), RES_OK);
 	CHECK_INT(settings_box_new(b.store, &b.box, &b.problem), RES_OK);

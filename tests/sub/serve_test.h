@@ -115,7 +115,7 @@ static inline void door_open(void)
 	config = config_of(&w.clock);
 	if (store_open(&config, &w.store, &w.problem) != RES_OK)
 		TEST_FAIL("store: %s", w.problem.detail);
-	w.ops = (struct ops){.store = w.store, .vault = w.vault};
+	w.ops = (struct ops){.store = w.store, .vault = w.vault, .write_wait_ms = 60000};
 	w.actor = (struct actor){.kind = ACTOR_CONTROL, .rights = RIGHTS_ALL};
 	strcpy(w.actor.public_id.text, "control");
 	arena_init(&w.arena, 64u << 20);

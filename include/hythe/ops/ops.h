@@ -25,6 +25,7 @@ struct ops {
 	const struct vault *vault;
 	/* ops/settings.h; NULL before the first set-up: defaults, UTC. */
 	struct settings_box *settings;
+	unsigned write_wait_ms; /* how long a job may wait to begin; 0: 250. Tests bear a slow disk */
 };
 
 struct op_job; /* ops/run.c */
